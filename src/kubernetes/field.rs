@@ -1,0 +1,275 @@
+//! The one door through which JSON comes in: a value together with the path that leads to it.
+//!
+//! `null` is absent, at every field. A wrong JSON type, a key that stands twice and a missing required field are
+//! [`Unreadable`], and say where. What a readable value means is for the other files of this layer.
+
+use std::fmt;
+
+use serde_json_borrow::Value;
+
+/// Input that cannot be read, with the path of the field and what is wrong with it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{path}: {problem}")]
+pub struct Unreadable {
+    /// Where, for instance `object.spec.nodeAffinity`.
+    pub path: String,
+    /// What is wrong and what would be accepted.
+    pub problem: String,
+}
+
+/// A JSON value that may be absent, and its path. Cheap to copy: the path is a chain of steps back to the root and is
+/// spelled out only for a complaint or a finding.
+#[derive(Debug, Clone, Copy)]
+pub struct Field<'v, 'p> {
+    value: Option<&'v Value<'v>>,
+    parent: Option<&'p Field<'v, 'p>>,
+    step: Step<'p>,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Step<'p> {
+    Key(&'p str),
+    Index(usize),
+}
+
+/// Parses a JSON document.
+///
+/// # Errors
+/// Names the field at which the document stops being JSON, or stops being JSON of a sane depth (127 levels).
+pub fn parse(bytes: &[u8]) -> Result<Value<'_>, Unreadable> {
+    serde_json::from_slice(bytes).map_err(|error| {
+        // The fast parse does not know where it is; only a document that fails is read a second time.
+        let mut again = serde_json::Deserializer::from_slice(bytes);
+        let path = match serde_path_to_error::deserialize::<_, Value<'_>>(&mut again) {
+            Err(located) => short(&located.path().to_string(), 200),
+            Ok(_) => String::from("."),
+        };
+        let path = if path == "." { String::from("payload") } else { path };
+        Unreadable { path, problem: format!("is not readable JSON: {error}") }
+    })
+}
+
+impl<'v, 'p> Field<'v, 'p> {
+    /// The root of a document. `name` starts every path below it; an empty name starts none.
+    pub fn root(name: &'p str, value: &'v Value<'v>) -> Self {
+        Field { value: present(value), parent: None, step: Step::Key(name) }
+    }
+
+    /// The same value under another name, for documents inside documents whose paths a reader knows by themselves.
+    #[must_use]
+    pub fn renamed(&self, name: &'p str) -> Self {
+        Field { value: self.value, parent: None, step: Step::Key(name) }
+    }
+
+    /// Whether there is a value other than `null`.
+    pub fn is_present(&self) -> bool {
+        self.value.is_some()
+    }
+
+    /// # Errors
+    /// When this field is present and not an object.
+    pub fn check_object(&self) -> Result<(), Unreadable> {
+        self.members().map(|_| ())
+    }
+
+    /// The member `key`; absent when this field is absent or has no such member.
+    ///
+    /// # Errors
+    /// When this field is not an object, or `key` stands in it twice.
+    pub fn get<'s>(&'s self, key: &'s str) -> Result<Field<'v, 's>, Unreadable> {
+        let mut found = Field { value: None, parent: Some(self), step: Step::Key(key) };
+        let Some(value) = self.value else { return Ok(found) };
+        let Value::Object(members) = value else { return Err(self.wrong_type("an object")) };
+        let mut seen = false;
+        for (name, member) in members.iter() {
+            if name == key {
+                if seen {
+                    return Err(found.unreadable("stands here twice"));
+                }
+                seen = true;
+                found.value = present(member);
+            }
+        }
+        Ok(found)
+    }
+
+    /// The members that are not `null`, in the order of the document.
+    ///
+    /// # Errors
+    /// When this field is not an object.
+    pub fn members<'s>(&'s self) -> Result<impl Iterator<Item = (&'v str, Field<'v, 's>)>, Unreadable> {
+        let members = match self.value {
+            None => None,
+            Some(Value::Object(members)) => Some(members),
+            Some(_) => return Err(self.wrong_type("an object")),
+        };
+        Ok(members.into_iter().flat_map(|members| members.iter()).filter_map(move |(name, member)| {
+            let value = present(member)?;
+            Some((name, Field { value: Some(value), parent: Some(self), step: Step::Key(name) }))
+        }))
+    }
+
+    /// The elements of a list; none when the field is absent. An element may itself be absent.
+    ///
+    /// # Errors
+    /// When this field is not a list.
+    pub fn items<'s>(&'s self) -> Result<impl ExactSizeIterator<Item = Field<'v, 's>>, Unreadable> {
+        let items: &'v [Value<'v>] = match self.value {
+            None => &[],
+            Some(Value::Array(items)) => items,
+            Some(_) => return Err(self.wrong_type("a list")),
+        };
+        Ok(items.iter().enumerate().map(move |(index, item)| Field {
+            value: present(item),
+            parent: Some(self),
+            step: Step::Index(index),
+        }))
+    }
+
+    /// # Errors
+    /// When the value is not a string.
+    pub fn string(&self) -> Result<Option<&'v str>, Unreadable> {
+        match self.value {
+            None => Ok(None),
+            Some(Value::Str(text)) => Ok(Some(text.as_ref())),
+            Some(_) => Err(self.wrong_type("a string")),
+        }
+    }
+
+    /// # Errors
+    /// When the value is absent or not a string.
+    pub fn required_string(&self) -> Result<&'v str, Unreadable> {
+        self.string()?.ok_or_else(|| self.unreadable("is missing; must be a string"))
+    }
+
+    /// # Errors
+    /// When the value is not a list of strings.
+    pub fn strings(&self) -> Result<Vec<&'v str>, Unreadable> {
+        self.items()?.map(|item| item.required_string()).collect()
+    }
+
+    /// # Errors
+    /// When the value is not a boolean.
+    pub fn boolean(&self) -> Result<Option<bool>, Unreadable> {
+        match self.value {
+            None => Ok(None),
+            Some(Value::Bool(value)) => Ok(Some(*value)),
+            Some(_) => Err(self.wrong_type("true or false")),
+        }
+    }
+
+    /// # Errors
+    /// When the value is not an integer of 64 bits.
+    pub fn integer(&self) -> Result<Option<i64>, Unreadable> {
+        match self.value {
+            None => Ok(None),
+            Some(Value::Number(number)) => {
+                number.as_i64().map(Some).ok_or_else(|| self.wrong_type("an integer of 64 bits"))
+            }
+            Some(_) => Err(self.wrong_type("an integer of 64 bits")),
+        }
+    }
+
+    /// Refuses members that are not among `known`, and members that stand twice.
+    ///
+    /// # Errors
+    /// Names the first such member and lists the known ones.
+    pub fn only(&self, known: &[&str]) -> Result<(), Unreadable> {
+        let Some(value) = self.value else { return Ok(()) };
+        let Value::Object(members) = value else { return Err(self.wrong_type("an object")) };
+        for (name, _) in members.iter() {
+            if !known.contains(&name) {
+                let here = Field { value: None, parent: Some(self), step: Step::Key(name) };
+                return Err(here.unreadable(format!("is not known; known here: {}", quoted(known))));
+            }
+            self.get(name)?;
+        }
+        Ok(())
+    }
+
+    /// A complaint about this field.
+    pub fn unreadable(&self, problem: impl Into<String>) -> Unreadable {
+        Unreadable { path: self.path(), problem: problem.into() }
+    }
+
+    /// A complaint about this field that shows its value.
+    pub fn unacceptable(&self, accepted: &str) -> Unreadable {
+        self.unreadable(format!("must be {accepted}, is `{}`", self.shown()))
+    }
+
+    fn wrong_type(&self, wanted: &str) -> Unreadable {
+        let kind = match self.value {
+            None => "absent",
+            Some(Value::Null) => "null",
+            Some(Value::Bool(_)) => "a boolean",
+            Some(Value::Number(_)) => "a number",
+            Some(Value::Str(_)) => "a string",
+            Some(Value::Array(_)) => "a list",
+            Some(Value::Object(_)) => "an object",
+        };
+        self.unreadable(format!("must be {wanted}, is {kind}: `{}`", self.shown()))
+    }
+
+    /// The value in one short line of JSON.
+    fn shown(&self) -> String {
+        match self.value {
+            None => String::from("null"),
+            Some(Value::Str(text)) => short(text, 60),
+            // A whole subtree has no place in a message and may hold what must not be shown.
+            Some(Value::Array(items)) if !items.is_empty() => format!("[… {} items]", items.len()),
+            Some(Value::Object(members)) if !members.is_empty() => {
+                let names: Vec<&str> = members.iter().map(|(name, _)| name).collect();
+                short(&format!("{{{}: …}}", names.join(", ")), 60)
+            }
+            Some(value) => short(&value.to_string(), 60),
+        }
+    }
+
+    /// The path from the root, as Kubernetes writes it: `spec.terms[0].key`, `metadata.labels[example.com/zone]`.
+    pub fn path(&self) -> String {
+        self.to_string()
+    }
+}
+
+impl fmt::Display for Field<'_, '_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Depth is bounded by the parser's, so the steps fit in a small list.
+        let mut steps = vec![self.step];
+        let mut above = self.parent;
+        while let Some(field) = above {
+            steps.push(field.step);
+            above = field.parent;
+        }
+        let mut empty = true;
+        for step in steps.into_iter().rev() {
+            match step {
+                Step::Key("") if empty => continue,
+                Step::Key(key) if key.contains(['.', '/']) && !empty => write!(out, "[{}]", short(key, 120))?,
+                Step::Key(key) if empty => out.write_str(&short(key, 120))?,
+                Step::Key(key) => write!(out, ".{}", short(key, 120))?,
+                Step::Index(index) => write!(out, "[{index}]")?,
+            }
+            empty = false;
+        }
+        Ok(())
+    }
+}
+
+fn present<'v>(value: &'v Value<'v>) -> Option<&'v Value<'v>> {
+    (!value.is_null()).then_some(value)
+}
+
+/// `text`, cut to `most` characters, without line breaks or control characters.
+pub fn short(text: &str, most: usize) -> String {
+    let mut shown: String =
+        text.chars().take(most).map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
+    if text.chars().nth(most).is_some() {
+        shown.push('…');
+    }
+    shown
+}
+
+/// `` `a`, `b` ``
+pub fn quoted(words: &[&str]) -> String {
+    words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
+}

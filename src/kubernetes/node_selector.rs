@@ -1,0 +1,212 @@
+//! Node selectors: what they say, which nodes they match, and what they mean as terms of the algebra.
+//!
+//! Follows `nodeaffinity.go` (component-helpers) and `labels.NewRequirement` (apimachinery), Kubernetes 1.36: a term
+//! whose requirements do not all parse matches nothing, and so does a term without any requirement.
+
+use std::collections::BTreeMap;
+
+use k8s_openapi::api::core::v1::{NodeSelectorRequirement, NodeSelectorTerm};
+
+use super::field::{Field, Unreadable, short};
+use crate::logic::{Condition, Domain, Outline, Term};
+
+/// The labels of a node.
+pub type Labels = BTreeMap<String, String>;
+
+/// Reads `nodeSelectorTerms`, or any list of terms. Empty lists and lists that are not there come out alike.
+///
+/// # Errors
+/// A wrong JSON type. What a requirement says is not looked at: whatever cannot be parsed makes its term dead.
+pub fn read_terms(terms: &Field<'_, '_>) -> Result<Vec<NodeSelectorTerm>, Unreadable> {
+    terms.items()?.map(|term| read_term(&term)).collect()
+}
+
+/// Reads one node selector term.
+///
+/// # Errors
+/// A wrong JSON type.
+pub fn read_term(term: &Field<'_, '_>) -> Result<NodeSelectorTerm, Unreadable> {
+    Ok(NodeSelectorTerm {
+        match_expressions: read_requirements(&term.get("matchExpressions")?)?,
+        match_fields: read_requirements(&term.get("matchFields")?)?,
+    })
+}
+
+fn read_requirements(list: &Field<'_, '_>) -> Result<Option<Vec<NodeSelectorRequirement>>, Unreadable> {
+    let requirements: Vec<_> = list.items()?.map(|item| read_requirement(&item)).collect::<Result<_, _>>()?;
+    Ok(Some(requirements).filter(|requirements| !requirements.is_empty()))
+}
+
+fn read_requirement(item: &Field<'_, '_>) -> Result<NodeSelectorRequirement, Unreadable> {
+    let values: Vec<String> = item.get("values")?.strings()?.into_iter().map(str::to_owned).collect();
+    Ok(NodeSelectorRequirement {
+        key: item.get("key")?.string()?.unwrap_or_default().to_owned(),
+        operator: item.get("operator")?.string()?.unwrap_or_default().to_owned(),
+        values: Some(values).filter(|values| !values.is_empty()),
+    })
+}
+
+/// Why a term, or a requirement in it, can match nothing whatever the node.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Dead {
+    /// The field below the term, for instance `matchExpressions[1].values[0]`; empty for the term itself.
+    pub field: String,
+    pub reason: String,
+}
+
+/// The conditions of a term, by label key.
+pub type Conditions<'t> = Vec<(&'t str, Condition<'t>)>;
+
+/// What a term asks of a node's labels when the matcher knows no node name, as it is for volumes: `matchFields` must
+/// parse and then asks nothing. No condition means every node.
+///
+/// # Errors
+/// When the term is dead.
+pub fn conditions(term: &NodeSelectorTerm) -> Result<Conditions<'_>, Dead> {
+    let fields = term.match_fields.iter().flatten().enumerate();
+    for (index, requirement) in fields {
+        check_field_requirement(requirement)
+            .map_err(|reason| Dead { field: format!("matchFields[{index}]"), reason })?;
+    }
+    if term.match_expressions.is_none() && term.match_fields.is_none() {
+        let reason = String::from("an empty term matches no node");
+        return Err(Dead { field: String::new(), reason });
+    }
+    let expressions = term.match_expressions.iter().flatten().enumerate();
+    expressions
+        .map(|(index, requirement)| {
+            let condition = condition(requirement)
+                .map_err(|(field, reason)| Dead { field: format!("matchExpressions[{index}].{field}"), reason })?;
+            Ok((requirement.key.as_str(), condition))
+        })
+        .collect()
+}
+
+/// `labels.NewRequirement`. The error is the field below the requirement and the reason.
+fn condition(requirement: &NodeSelectorRequirement) -> Result<Condition<'_>, (String, String)> {
+    let values: Vec<&str> = requirement.values.iter().flatten().map(String::as_str).collect();
+    let complain = |field: &str, reason: String| (field.to_owned(), reason);
+    let count = |accepted: &str| {
+        complain("values", format!("`{}` takes {accepted}, has {}", requirement.operator, values.len()))
+    };
+    if !Domain::Name.contains(&requirement.key) {
+        return Err(complain("key", format!("`{}` is no label key", short(&requirement.key, 80))));
+    }
+    let condition = match requirement.operator.as_str() {
+        "In" | "NotIn" if values.is_empty() => return Err(count("at least one value")),
+        "In" => Condition::In(values.clone()),
+        "NotIn" => Condition::NotIn(values.clone()),
+        "Exists" | "DoesNotExist" if !values.is_empty() => return Err(count("no value")),
+        "Exists" => Condition::Present,
+        "DoesNotExist" => Condition::Absent,
+        "Gt" | "Lt" => match values.as_slice() {
+            [text] => {
+                let number = text
+                    .parse()
+                    .map_err(|_| complain("values[0]", format!("`{}` is no integer of 64 bits", short(text, 80))))?;
+                if requirement.operator == "Gt" { Condition::Above(number) } else { Condition::Below(number) }
+            }
+            _ => return Err(count("exactly one value")),
+        },
+        other => {
+            let known = "`In`, `NotIn`, `Exists`, `DoesNotExist`, `Gt` or `Lt`";
+            return Err(complain("operator", format!("`{}` is none of {known}", short(other, 40))));
+        }
+    };
+    match values.iter().position(|value| !Domain::OptionalText.contains(value)) {
+        Some(index) => {
+            let value = values.get(index).copied().unwrap_or_default();
+            Err(complain(&format!("values[{index}]"), format!("`{}` is no label value", short(value, 80))))
+        }
+        None => Ok(condition),
+    }
+}
+
+/// What upstream asks of a `matchFields` requirement before it matches: the key is not checked there.
+fn check_field_requirement(requirement: &NodeSelectorRequirement) -> Result<(), String> {
+    let values = requirement.values.as_deref().unwrap_or_default();
+    match (requirement.operator.as_str(), values) {
+        ("In" | "NotIn", [_]) => Ok(()),
+        ("In" | "NotIn", _) => {
+            Err(format!("`{}` on a field takes exactly one value, has {}", requirement.operator, values.len()))
+        }
+        (other, _) => Err(format!("`{}` is none of `In` or `NotIn`, the operators on fields", short(other, 40))),
+    }
+}
+
+/// Whether a node with these labels, and no known name, matches a list of terms: the plain matcher.
+pub fn matches(terms: &[NodeSelectorTerm], labels: &Labels) -> bool {
+    terms.iter().any(|term| term_matches(term, labels))
+}
+
+/// Whether a node with these labels, and no known name, matches a term.
+pub fn term_matches(term: &NodeSelectorTerm, labels: &Labels) -> bool {
+    match conditions(term) {
+        Err(_) => false,
+        Ok(conditions) => {
+            conditions.iter().all(|(key, condition)| value_meets(condition, labels.get(*key).map(String::as_str)))
+        }
+    }
+}
+
+/// `Requirement.Matches` on the value of one label.
+fn value_meets(condition: &Condition<'_>, value: Option<&str>) -> bool {
+    let number = || value.and_then(|text| text.parse::<i64>().ok());
+    match condition {
+        Condition::In(values) => value.is_some_and(|value| values.contains(&value)),
+        Condition::NotIn(values) => !value.is_some_and(|value| values.contains(&value)),
+        Condition::Present => value.is_some(),
+        Condition::Absent => value.is_none(),
+        Condition::Above(bound) => number().is_some_and(|number| number > *bound),
+        Condition::Below(bound) => number().is_some_and(|number| number < *bound),
+    }
+}
+
+/// The conditions as a term of a space whose axes are label keys.
+pub fn to_term<'t>(conditions: &Conditions<'t>, outline: &mut Outline<'t>) -> Term<'t> {
+    conditions.iter().map(|(key, condition)| (outline.axis(key, Domain::OptionalText), condition.clone())).collect()
+}
+
+/// A list of terms in words: `zone in (a, b) or disk > 5`. No term at all matches no node.
+pub fn describe(terms: &[NodeSelectorTerm]) -> String {
+    const MOST: usize = 4;
+    let mut shown: Vec<String> = terms.iter().take(MOST).map(describe_term).collect();
+    if terms.len() > MOST {
+        shown.push(format!("+{} terms", terms.len().saturating_sub(MOST)));
+    }
+    if shown.is_empty() { String::from("no node") } else { shown.join(" or ") }
+}
+
+fn describe_term(term: &NodeSelectorTerm) -> String {
+    const MOST: usize = 6;
+    if conditions(term).is_err() {
+        return String::from("a term that matches no node");
+    }
+    let requirements: Vec<String> = term.match_expressions.iter().flatten().map(describe_requirement).collect();
+    match requirements.len() {
+        0 => String::from("every node"),
+        count if count > MOST => {
+            let shown: Vec<String> = requirements.into_iter().take(MOST).collect();
+            format!("{} and +{} requirements", shown.join(" and "), count.saturating_sub(MOST))
+        }
+        _ => requirements.join(" and "),
+    }
+}
+
+fn describe_requirement(requirement: &NodeSelectorRequirement) -> String {
+    const MOST: usize = 8;
+    let values = requirement.values.as_deref().unwrap_or_default();
+    let mut shown: Vec<String> = values.iter().take(MOST).map(|value| short(value, 63)).collect();
+    if values.len() > MOST {
+        shown.push(format!("+{}", values.len().saturating_sub(MOST)));
+    }
+    let (key, values) = (short(&requirement.key, 120), shown.join(", "));
+    match requirement.operator.as_str() {
+        "In" => format!("{key} in ({values})"),
+        "NotIn" => format!("{key} not in ({values})"),
+        "Exists" => format!("{key} exists"),
+        "DoesNotExist" => format!("{key} does not exist"),
+        "Gt" => format!("{key} > {values}"),
+        _ => format!("{key} < {values}"),
+    }
+}

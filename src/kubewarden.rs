@@ -1,0 +1,70 @@
+//! The Kubewarden face: JSON bytes in, JSON bytes out, registered with waPC when the module starts.
+//!
+//! Nothing here fails: what cannot be read is refused in the answer itself, since the host turns a guest error into a
+//! status of 500 and a trap into a message that says nothing.
+
+use serde::Serialize;
+
+use crate::kubernetes::field::{self, Field, Unreadable};
+use crate::kubernetes::request::Request;
+use crate::rules::{self, decision::Decision, settings::Settings};
+
+/// `validate`: judges the request in `{"settings": …, "request": …}`.
+pub fn validate(payload: &[u8]) -> Vec<u8> {
+    to_json(&judge(payload))
+}
+
+fn judge(payload: &[u8]) -> Decision {
+    let document = match field::parse(payload) {
+        Ok(document) => document,
+        Err(unreadable) => return Decision::unreadable(&unreadable),
+    };
+    let root = Field::root("", &document);
+    let (settings, request) = match (root.get("settings"), root.get("request")) {
+        (Ok(settings), Ok(request)) => (settings, request),
+        (Err(unreadable), _) | (_, Err(unreadable)) => return Decision::unreadable(&unreadable),
+    };
+    let settings = match Settings::read(&settings.renamed("")) {
+        Ok(settings) => settings,
+        Err(unreadable) => return Decision::unusable_settings(&unreadable),
+    };
+    match Request::read(&request.renamed("")) {
+        Ok(request) => rules::judge(&settings, &request),
+        Err(unreadable) => Decision::unreadable(&unreadable),
+    }
+}
+
+#[derive(Serialize)]
+struct SettingsVerdict {
+    valid: bool,
+    message: Option<String>,
+}
+
+/// `validate_settings`: whether the settings can be used, and if not, why, in a sentence.
+pub fn validate_settings(payload: &[u8]) -> Vec<u8> {
+    let verdict = field::parse(payload).and_then(|document| Settings::read(&Field::root("", &document)));
+    to_json(&SettingsVerdict {
+        valid: verdict.is_ok(),
+        message: verdict.err().map(|Unreadable { path, problem }| format!("settings are not valid: {path}: {problem}")),
+    })
+}
+
+/// `protocol_version`: the version of Kubewarden's protocol that this module speaks.
+pub fn protocol_version() -> Vec<u8> {
+    to_json(&"v1")
+}
+
+fn to_json(answer: &impl Serialize) -> Vec<u8> {
+    // The answers are plain structs with string keys, which always serialise; were that ever untrue, no answer at all
+    // is what the host refuses.
+    serde_json::to_vec(answer).unwrap_or_default()
+}
+
+/// Called by the host on every fresh instance.
+#[cfg(target_arch = "wasm32")]
+#[unsafe(no_mangle)]
+pub extern "C" fn wapc_init() {
+    wapc_guest::register_function("validate", |payload| Ok(validate(payload)));
+    wapc_guest::register_function("validate_settings", |payload| Ok(validate_settings(payload)));
+    wapc_guest::register_function("protocol_version", |_| Ok(protocol_version()));
+}

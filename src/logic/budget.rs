@@ -1,0 +1,39 @@
+//! How much work an answer may cost.
+
+/// Steps that are left. A step is a fixed small piece of work, not a time: the same question gives the same answer on
+/// every machine.
+#[derive(Debug, Clone)]
+pub struct Budget {
+    left: u64,
+}
+
+/// The steps are spent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Exhausted;
+
+impl Budget {
+    pub fn of(steps: u64) -> Self {
+        Budget { left: steps }
+    }
+
+    /// # Errors
+    /// When fewer than `steps` are left; then nothing is left.
+    pub fn spend(&mut self, steps: usize) -> Result<(), Exhausted> {
+        let steps = u64::try_from(steps).unwrap_or(u64::MAX);
+        match self.left.checked_sub(steps) {
+            Some(left) => {
+                self.left = left;
+                Ok(())
+            }
+            None => {
+                self.left = 0;
+                Err(Exhausted)
+            }
+        }
+    }
+
+    /// Steps that can still be spent.
+    pub fn left(&self) -> u64 {
+        self.left
+    }
+}

@@ -1,0 +1,118 @@
+//! A set of classes, as runs of neighbours.
+//!
+//! Classes are numbered so that every condition of a selector is a few runs; sets are then as small as what was written,
+//! however many classes there are.
+
+use std::ops::Range;
+
+/// A set of class numbers.
+///
+/// Invariant (canonical): runs are not empty, ascending, and neither overlap nor touch. Equal sets are equal values.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub struct ClassSet {
+    runs: Vec<(u32, u32)>,
+}
+
+impl ClassSet {
+    /// Brings any runs, half-open, in any order, into canonical form.
+    pub fn from_runs(runs: impl IntoIterator<Item = Range<u32>>) -> Self {
+        let mut sorted: Vec<(u32, u32)> =
+            runs.into_iter().filter(|run| run.start < run.end).map(|run| (run.start, run.end)).collect();
+        if sorted.len() < 2 {
+            return ClassSet { runs: sorted };
+        }
+        sorted.sort_unstable();
+        let mut canonical: Vec<(u32, u32)> = Vec::with_capacity(sorted.len());
+        for (start, end) in sorted {
+            match canonical.last_mut() {
+                Some(last) if start <= last.1 => last.1 = last.1.max(end),
+                _ => canonical.push((start, end)),
+            }
+        }
+        ClassSet { runs: canonical }
+    }
+
+    pub fn run(run: Range<u32>) -> Self {
+        Self::from_runs(std::iter::once(run))
+    }
+
+    pub fn one(class: u32) -> Self {
+        Self::run(class..class.saturating_add(1))
+    }
+
+    /// Every class below `count`.
+    pub fn all(count: u32) -> Self {
+        Self::run(0..count)
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.runs.is_empty()
+    }
+
+    /// How many classes are in the set.
+    pub fn count(&self) -> u64 {
+        self.runs().map(length).sum()
+    }
+
+    /// The runs, ascending.
+    pub fn runs(&self) -> impl DoubleEndedIterator<Item = Range<u32>> {
+        self.runs.iter().map(|(start, end)| *start..*end)
+    }
+
+    /// The classes, ascending.
+    pub fn classes(&self) -> impl DoubleEndedIterator<Item = u32> {
+        self.runs().flatten()
+    }
+
+    pub fn contains(&self, class: u32) -> bool {
+        let after = self.runs.partition_point(|(start, _)| *start <= class);
+        after.checked_sub(1).and_then(|last| self.runs.get(last)).is_some_and(|(_, end)| class < *end)
+    }
+
+    pub fn union<'s>(sets: impl IntoIterator<Item = &'s ClassSet>) -> ClassSet {
+        Self::from_runs(sets.into_iter().flat_map(ClassSet::runs))
+    }
+
+    pub fn intersection(&self, other: &ClassSet) -> ClassSet {
+        Self::from_runs(self.overlaps(other))
+    }
+
+    /// The classes below `count` that are not in the set.
+    pub fn complement(&self, count: u32) -> ClassSet {
+        let starts = std::iter::once(0).chain(self.runs.iter().map(|(_, end)| *end));
+        let ends = self.runs.iter().map(|(start, _)| *start).chain(std::iter::once(count));
+        Self::from_runs(starts.zip(ends).map(|(start, end)| start..end))
+    }
+
+    pub fn is_disjoint(&self, other: &ClassSet) -> bool {
+        self.overlaps(other).next().is_none()
+    }
+
+    pub fn is_subset(&self, other: &ClassSet) -> bool {
+        let shared: u64 = self.overlaps(other).map(length).sum();
+        shared == self.count()
+    }
+
+    /// What both sets share, run by run.
+    fn overlaps(&self, other: &ClassSet) -> impl Iterator<Item = Range<u32>> {
+        let (mut mine, mut theirs) = (self.runs.iter().peekable(), other.runs.iter().peekable());
+        std::iter::from_fn(move || {
+            loop {
+                let (left, right) = (mine.peek()?, theirs.peek()?);
+                let run = left.0.max(right.0)..left.1.min(right.1);
+                if left.1 <= right.1 {
+                    mine.next();
+                } else {
+                    theirs.next();
+                }
+                if run.start < run.end {
+                    return Some(run);
+                }
+            }
+        })
+    }
+}
+
+fn length(run: Range<u32>) -> u64 {
+    u64::from(run.end.saturating_sub(run.start))
+}

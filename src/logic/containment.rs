@@ -1,0 +1,154 @@
+//! Is every possible point of one union in another?
+//!
+//! A point that escapes lies in one box of the inside union, outside every box of the outside union, and meets every
+//! fact. So each inside box is a search of its own, for a point that avoids each outside box on at least one axis
+//! ([`super::search`]). The rest of this file makes the search small: boxes that differ on one axis are merged first, an
+//! inside box that stands in the outside union as it is needs no search, and outside boxes that a box does not even touch
+//! take no part. [`contained_plainly`] is the definition without any of that; tests hold the two against each other.
+
+use std::collections::BTreeMap;
+
+use super::budget::{Budget, Exhausted};
+use super::facts::{Facts, avoid};
+use super::search::escape;
+use super::space::{Axis, Conjunction, Point, Space, Union};
+
+/// The answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Containment {
+    /// Every possible point of the inside union is in the outside union.
+    Contained,
+    /// This point is possible, in the inside union, and not in the outside union.
+    Escapes(Point),
+    /// The budget was spent before the answer was known.
+    Undecided,
+}
+
+/// Whether every point of `inside` that the facts allow is in `outside`.
+pub fn contained(
+    space: &Space<'_>,
+    inside: &Union,
+    outside: &Union,
+    facts: &Facts,
+    budget: &mut Budget,
+) -> Containment {
+    let answer = search_merged(space, inside, outside, facts, budget);
+    answer.unwrap_or(Containment::Undecided)
+}
+
+fn search_merged(
+    space: &Space<'_>,
+    inside: &Union,
+    outside: &Union,
+    facts: &Facts,
+    budget: &mut Budget,
+) -> Result<Containment, Exhausted> {
+    let outside = outside.merged(space, budget)?;
+    let near = Neighbours::of(outside.boxes());
+    for inner in inside.merged(space, budget)?.boxes() {
+        budget.spend(1)?;
+        if outside.has(inner) {
+            continue;
+        }
+        let clauses = near.touching(inner, budget)?.map(|(_, outer)| avoid(outer)).collect();
+        if let Some(point) = escape(space, inner, clauses, facts, budget)? {
+            return Ok(Containment::Escapes(point));
+        }
+    }
+    Ok(Containment::Contained)
+}
+
+/// The definition: every inside box is searched for a point that avoids every outside box and meets every fact.
+pub fn contained_plainly(
+    space: &Space<'_>,
+    inside: &Union,
+    outside: &Union,
+    facts: &Facts,
+    budget: &mut Budget,
+) -> Containment {
+    for inner in inside.boxes() {
+        let clauses = outside.boxes().iter().map(avoid).collect();
+        match escape(space, inner, clauses, facts, budget) {
+            Ok(None) => {}
+            Ok(Some(point)) => return Containment::Escapes(point),
+            Err(Exhausted) => return Containment::Undecided,
+        }
+    }
+    Containment::Contained
+}
+
+/// For each box that lies within another of the list, its position and the first such other's. Of equal boxes the first
+/// lies in none of the others.
+///
+/// # Errors
+/// When the budget is spent first.
+pub fn covered(boxes: &[Conjunction], budget: &mut Budget) -> Result<Vec<(usize, usize)>, Exhausted> {
+    let near = Neighbours::of(boxes);
+    let mut pairs = Vec::new();
+    for (index, inner) in boxes.iter().enumerate() {
+        let covers = |(other, outer): &(usize, &Conjunction)| {
+            *other != index && inner.is_subset(outer) && (*other < index || !outer.is_subset(inner))
+        };
+        pairs.extend(near.touching(inner, budget)?.find(covers).map(|(other, _)| (index, other)));
+    }
+    Ok(pairs)
+}
+
+/// Finds the boxes of a list that a given box touches, by the axis that most of them name.
+struct Neighbours<'u> {
+    boxes: &'u [Conjunction],
+    axis: Option<Axis>,
+    /// For each class of that axis the boxes with a narrow side there that holds it.
+    narrow: BTreeMap<u32, Vec<usize>>,
+    /// The boxes with a wide side, or none, on that axis.
+    wide: Vec<usize>,
+}
+
+/// A side of more classes than this is not listed class by class.
+const NARROW: u64 = 8;
+
+impl<'u> Neighbours<'u> {
+    fn of(boxes: &'u [Conjunction]) -> Self {
+        let mut named: BTreeMap<Axis, usize> = BTreeMap::new();
+        for (axis, _) in boxes.iter().flat_map(Conjunction::sides) {
+            let count = named.entry(axis).or_default();
+            *count = count.saturating_add(1);
+        }
+        let axis =
+            named.into_iter().max_by_key(|(axis, count)| (*count, std::cmp::Reverse(*axis))).map(|(axis, _)| axis);
+        let mut neighbours = Neighbours { boxes, axis, narrow: BTreeMap::new(), wide: Vec::new() };
+        for (index, conjunction) in boxes.iter().enumerate() {
+            match axis.and_then(|axis| conjunction.side(axis)).filter(|side| side.count() <= NARROW) {
+                Some(side) => {
+                    for class in side.classes() {
+                        neighbours.narrow.entry(class).or_default().push(index);
+                    }
+                }
+                None => neighbours.wide.push(index),
+            }
+        }
+        neighbours
+    }
+
+    /// The boxes with their positions, in the order of the list.
+    fn touching<'n>(
+        &'n self,
+        inner: &'n Conjunction,
+        budget: &mut Budget,
+    ) -> Result<impl Iterator<Item = (usize, &'u Conjunction)> + use<'n, 'u>, Exhausted> {
+        let side = self.axis.and_then(|axis| inner.side(axis)).filter(|side| side.count() <= NARROW);
+        let candidates: Vec<usize> = match side {
+            Some(side) => {
+                let narrow = side.classes().filter_map(|class| self.narrow.get(&class)).flatten();
+                let mut candidates: Vec<usize> = narrow.chain(&self.wide).copied().collect();
+                candidates.sort_unstable();
+                candidates.dedup();
+                candidates
+            }
+            None => (0..self.boxes.len()).collect(),
+        };
+        budget.spend(candidates.len())?;
+        let boxes = candidates.into_iter().filter_map(|index| Some((index, self.boxes.get(index)?)));
+        Ok(boxes.filter(|(_, conjunction)| !conjunction.is_disjoint(inner)))
+    }
+}

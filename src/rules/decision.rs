@@ -1,0 +1,124 @@
+//! From what the rules found to one decision.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+
+use super::finding::{Finding, Severity};
+use crate::kubernetes::field::Unreadable;
+
+/// What a face sends back, whatever its protocol.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Decision {
+    pub accepted: bool,
+    /// Why the request is refused, for a person; absent when it is accepted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    /// 403 for a refusal, 422 for input that cannot be read; absent when the request is accepted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<u16>,
+    /// For machines, under the stable keys of [`Annotation`].
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub audit_annotations: BTreeMap<&'static str, String>,
+    /// For people, one line each, on acceptance too.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+}
+
+/// The keys of [`Decision::audit_annotations`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Annotation {
+    /// Every code found, each once, comma-separated, in report order.
+    Findings,
+    /// How the new node affinity relates to the old.
+    Relation,
+    /// A node, as a JSON object of labels, that the old affinity admits and the new does not.
+    LosesNode,
+    /// A node, as a JSON object of labels, that the new affinity admits and the old does not.
+    GainsNode,
+    /// The topology facts that the relation needed.
+    Facts,
+    /// One taint, `key=value:Effect`, of the first toleration finding.
+    Taint,
+}
+
+impl Annotation {
+    pub fn key(self) -> &'static str {
+        match self {
+            Annotation::Findings => "findings",
+            Annotation::Relation => "relation",
+            Annotation::LosesNode => "losesNode",
+            Annotation::GainsNode => "gainsNode",
+            Annotation::Facts => "facts",
+            Annotation::Taint => "taint",
+        }
+    }
+}
+
+/// Where the rules put what they find, while they judge one request.
+#[derive(Debug, Default)]
+pub struct Report {
+    findings: Vec<Finding>,
+    annotations: BTreeMap<&'static str, String>,
+}
+
+impl Report {
+    pub fn find(&mut self, finding: Finding) {
+        self.findings.push(finding);
+    }
+
+    /// Sets an annotation; the first value stands.
+    pub fn annotate(&mut self, annotation: Annotation, value: String) {
+        self.annotations.entry(annotation.key()).or_insert(value);
+    }
+
+    /// Adds what one rule found; under `enforcement: warn` nothing of it refuses.
+    pub(super) fn absorb(&mut self, rule: Report, only_warn: bool) {
+        let findings = rule.findings.into_iter();
+        self.findings.extend(findings.map(|finding| if only_warn { finding.as_warning() } else { finding }));
+        for (key, value) in rule.annotations {
+            self.annotations.entry(key).or_insert(value);
+        }
+    }
+
+    /// The decision over everything found: every finding, in the fixed order of the codes.
+    pub fn decide(mut self) -> Decision {
+        self.findings.sort_by_key(|finding| finding.code);
+        let mut seen = BTreeSet::new();
+        let codes: Vec<&str> = (self.findings.iter())
+            .filter(|finding| seen.insert(finding.code))
+            .map(|finding| finding.code.name())
+            .collect();
+        if !codes.is_empty() {
+            self.annotations.insert(Annotation::Findings.key(), codes.join(","));
+        }
+        let (refusals, warnings): (Vec<&Finding>, Vec<&Finding>) =
+            self.findings.iter().partition(|finding| finding.severity == Severity::Refuses);
+        let accepted = refusals.is_empty();
+        Decision {
+            accepted,
+            message: (!accepted).then(|| refusals.iter().map(|finding| finding.block()).collect::<Vec<_>>().join("\n")),
+            code: (!accepted).then_some(403),
+            audit_annotations: self.annotations,
+            warnings: warnings.iter().map(|finding| finding.line()).collect(),
+        }
+    }
+}
+
+impl Decision {
+    /// The one answer to input that cannot be read.
+    pub fn unreadable(what: &Unreadable) -> Self {
+        Decision {
+            accepted: false,
+            message: Some(format!("unreadable: {what}")),
+            code: Some(422),
+            audit_annotations: BTreeMap::new(),
+            warnings: Vec::new(),
+        }
+    }
+
+    /// The one answer to a request under settings that are not valid.
+    pub fn unusable_settings(what: &Unreadable) -> Self {
+        Decision { message: Some(format!("settings are not valid: {what}")), ..Self::unreadable(what) }
+    }
+}

@@ -1,0 +1,120 @@
+//! What a rule has to say: the codes in the order in which they are reported, and one finding in words.
+
+/// Declares [`Code`] as one table of code, default severity: order, names and severity cannot drift apart.
+macro_rules! codes {
+    ($($variant:ident $name:literal $severity:ident,)*) => {
+        /// What was found. The order of the variants is the order of every report.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+        pub enum Code { $($variant,)* }
+
+        impl Code {
+            /// Every code, in report order.
+            pub const ALL: &'static [Code] = &[$(Code::$variant,)*];
+
+            /// The stable name that machines read, for instance `node-affinity-narrowed`.
+            pub fn name(self) -> &'static str {
+                match self { $(Code::$variant => $name,)* }
+            }
+
+            /// What the finding does under `enforcement: deny`, unless its rule's settings say that it only warns.
+            pub fn severity(self) -> Severity {
+                match self { $(Code::$variant => Severity::$severity,)* }
+            }
+        }
+    };
+}
+
+/// What a finding does to the request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Severity {
+    /// The request is refused.
+    Refuses,
+    /// The request passes, with a warning.
+    Warns,
+}
+
+codes! {
+    NodeAffinityNarrowed "node-affinity-narrowed" Refuses,
+    NodeAffinityShifted "node-affinity-shifted" Refuses,
+    NodeAffinityWidened "node-affinity-widened" Refuses,
+    NodeAffinityUndecided "node-affinity-undecided" Refuses,
+    MatchFieldsIgnored "match-fields-ignored" Warns,
+    DeadTerm "dead-term" Warns,
+    RedundantTerm "redundant-term" Warns,
+    ZoneLabelBinds "zone-label-binds" Warns,
+    FactsContradictVolume "facts-contradict-volume" Warns,
+    TolerationNotAllowed "toleration-not-allowed" Refuses,
+    TolerationDenied "toleration-denied" Refuses,
+    TolerationSecondsExceeded "toleration-seconds-exceeded" Refuses,
+    TolerationInvalidNumber "toleration-invalid-number" Refuses,
+    TolerationMatchesNothing "toleration-matches-nothing" Warns,
+    TolerationAdmitsEverything "toleration-admits-everything" Warns,
+    NumericOperatorDisabled "numeric-operator-disabled" Refuses,
+    TaintNotNumeric "taint-not-numeric" Refuses,
+    TokenInVolumeContext "token-in-volume-context" Refuses,
+    TokenAudienceNotAllowed "token-audience-not-allowed" Refuses,
+    TokenExpirationOutOfRange "token-expiration-out-of-range" Refuses,
+    TokenRepublishMissing "token-republish-missing" Refuses,
+    TokenBackToVolumeContext "token-back-to-volume-context" Warns,
+    SingleWriterRequired "single-writer-required" Refuses,
+    RwopNotAlone "rwop-not-alone" Refuses,
+    RwopNotCsi "rwop-not-csi" Refuses,
+    SidecarTooOld "sidecar-too-old" Refuses,
+    SidecarVersionUnknown "sidecar-version-unknown" Warns,
+    LocalPathNotAllowed "local-path-not-allowed" Refuses,
+    LocalNotPinned "local-not-pinned" Refuses,
+    LocalMoved "local-moved" Refuses,
+    LocalForeignNode "local-foreign-node" Refuses,
+    HostPathNotAllowed "host-path-not-allowed" Refuses,
+    ImmediateBinding "immediate-binding" Refuses,
+}
+
+/// One thing found, in words for a person and with a code for a machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    pub code: Code,
+    pub severity: Severity,
+    /// What is wrong, with the evidence; its first 120 characters carry the sense.
+    pub headline: String,
+    /// Where (field path and value), why, and what would be accepted: one line each.
+    pub details: Vec<String>,
+}
+
+impl Finding {
+    pub fn new(code: Code, headline: impl Into<String>) -> Self {
+        Finding { code, severity: code.severity(), headline: headline.into(), details: Vec::new() }
+    }
+
+    #[must_use]
+    pub fn detail(mut self, line: impl Into<String>) -> Self {
+        self.details.push(line.into());
+        self
+    }
+
+    /// The same finding, as one that only warns (`prefer`, and settings of the form `…: warn`).
+    #[must_use]
+    pub fn as_warning(mut self) -> Self {
+        self.severity = Severity::Warns;
+        self
+    }
+
+    /// The finding as a block of lines, for a refusal's message.
+    pub fn block(&self) -> String {
+        let mut text = self.headline.clone();
+        for line in &self.details {
+            text.push_str("\n  ");
+            text.push_str(line);
+        }
+        text
+    }
+
+    /// The finding in one line, for a warning: an HTTP header cannot carry line breaks.
+    pub fn line(&self) -> String {
+        let mut text = self.headline.clone();
+        for line in &self.details {
+            text.push_str("; ");
+            text.push_str(line);
+        }
+        text
+    }
+}

@@ -1,0 +1,47 @@
+//! Decides: settings and a request in, a decision out. One file per rule; none knows which engine asks.
+
+pub mod decision;
+pub mod finding;
+pub mod settings;
+mod topology;
+mod volume_edit;
+mod volume_node_affinity;
+mod volume_state;
+
+use std::fmt::Debug;
+
+use crate::kubernetes::field::Unreadable;
+use crate::kubernetes::request::{Operation, Request};
+use decision::{Decision, Report};
+use settings::Settings;
+
+/// One rule with the settings of its section.
+trait Rule: Debug {
+    /// Adds what it finds in the request to the report. A request that is none of its business adds nothing.
+    ///
+    /// # Errors
+    /// When a fragment that this rule reads cannot be read.
+    fn judge(&self, request: &Request<'_, '_>, report: &mut Report) -> Result<(), Unreadable>;
+}
+
+/// Judges a request by every rule that is in force.
+///
+/// A DELETE is always accepted, and so is a request from a user, group or namespace that a section exempts, as far as
+/// that section goes. Unreadable input is refused with code 422 as soon as one rule cannot read what it judges.
+pub fn judge(settings: &Settings, request: &Request<'_, '_>) -> Decision {
+    let mut report = Report::default();
+    if matches!(request.operation, Operation::Delete) {
+        return report.decide();
+    }
+    for (scope, rule) in &settings.sections {
+        if scope.exempts(request) {
+            continue;
+        }
+        let mut found = Report::default();
+        if let Err(unreadable) = rule.judge(request, &mut found) {
+            return Decision::unreadable(&unreadable);
+        }
+        report.absorb(found, scope.only_warn);
+    }
+    report.decide()
+}
