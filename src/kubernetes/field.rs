@@ -229,6 +229,24 @@ impl<'v, 'p> Field<'v, 'p> {
     pub fn path(&self) -> String {
         self.to_string()
     }
+
+    /// The path from the document on, which is what the author of an object knows: `spec.terms[0].key` in a request's
+    /// `object.spec.terms[0].key`.
+    pub fn place(&self) -> String {
+        let path = self.to_string();
+        ["object.", "oldObject."].iter().find_map(|root| path.strip_prefix(root)).unwrap_or(&path).to_owned()
+    }
+}
+
+impl Field<'_, '_> {
+    /// The path within the object that a request carries, for findings: without the step from the request to the object.
+    pub fn path_in_object(&self) -> String {
+        let path = self.path();
+        match path.split_once('.') {
+            Some(("object" | "oldObject", rest)) => rest.to_owned(),
+            _ => path,
+        }
+    }
 }
 
 impl fmt::Display for Field<'_, '_> {

@@ -3,5 +3,7 @@
 
 pub mod field;
 pub mod node_selector;
+pub mod pod;
 pub mod request;
+pub mod toleration;
 pub mod volume;

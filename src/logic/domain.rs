@@ -59,15 +59,16 @@ impl Domain {
         (0..=padding).filter(move |_| valid).map(move |zeros| "0".repeat(zeros) + &shortest)
     }
 
-    /// Values that are no numbers, without end in practice; none for a fixed list.
+    /// Values that are no numbers, without end in practice, the plainest first; none for a fixed list.
     pub fn words(self) -> impl Iterator<Item = String> {
+        let empty = (self == Domain::Text).then(String::new);
         let stem = match self {
             Domain::OptionalText | Domain::Text => Some("other"),
             Domain::Name => Some("example.com/other"),
             Domain::Listed(_) => None,
         };
         let numbered = move |count: u32| Some(if count == 1 { stem?.to_owned() } else { format!("{}-{count}", stem?) });
-        (1..=u32::MAX).map_while(numbered)
+        empty.into_iter().chain((1..=u32::MAX).map_while(numbered))
     }
 }
 

@@ -39,6 +39,7 @@ struct Class {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     Constant,
+    /// No value, or words of which the empty one stands for all.
     Absent,
     Numbers,
     Words,
@@ -106,7 +107,8 @@ impl<'a> Partition<'a> {
             partition.push_constant(word);
         }
         if let Some(example) = domain.words().find(|word| !constants.contains(word.as_str())) {
-            partition.push(Kind::Words, Some(example));
+            let kind = if example.is_empty() { Kind::Absent } else { Kind::Words };
+            partition.push(kind, Some(example));
         }
         partition
     }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use super::finding::{Finding, Severity};
+use super::finding::{Few, Finding, Severity};
 use crate::kubernetes::field::Unreadable;
 
 /// What a face sends back, whatever its protocol.
@@ -65,6 +65,10 @@ pub struct Report {
 impl Report {
     pub fn find(&mut self, finding: Finding) {
         self.findings.push(finding);
+    }
+
+    pub fn find_few(&mut self, few: Few) {
+        self.findings.extend(few.into_findings());
     }
 
     /// Sets an annotation; the first value stands.

@@ -118,3 +118,35 @@ impl Finding {
         text
     }
 }
+
+/// Findings of one code in one object, of which a person is shown the first few and told the number of the rest.
+#[derive(Debug)]
+pub struct Few {
+    code: Code,
+    what: String,
+    first: Vec<Finding>,
+    more: usize,
+}
+
+impl Few {
+    const MOST: usize = 10;
+
+    /// `what` names what is found, in the plural, and where.
+    pub fn new(code: Code, what: impl Into<String>) -> Self {
+        Few { code, what: what.into(), first: Vec::new(), more: 0 }
+    }
+
+    pub fn push(&mut self, finding: Finding) {
+        if self.first.len() < Self::MOST {
+            self.first.push(finding);
+        } else {
+            self.more = self.more.saturating_add(1);
+        }
+    }
+
+    pub fn into_findings(self) -> impl Iterator<Item = Finding> {
+        let Few { code, what, first, more } = self;
+        let rest = (more > 0).then(|| Finding::new(code, format!("{}: the same of {more} more {what}", code.name())));
+        first.into_iter().chain(rest)
+    }
+}

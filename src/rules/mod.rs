@@ -2,7 +2,11 @@
 
 pub mod decision;
 pub mod finding;
+mod node_taints;
 pub mod settings;
+mod standard_tolerations;
+mod taint_space;
+mod tolerations;
 mod topology;
 mod volume_edit;
 mod volume_node_affinity;

@@ -1,11 +1,18 @@
 //! The settings: one section per rule, read strictly.
 
-use super::{Rule, volume_node_affinity::VolumeNodeAffinity};
+use super::Rule;
+use super::node_taints::NodeTaints;
+use super::tolerations::Tolerations;
+use super::volume_node_affinity::VolumeNodeAffinity;
 use crate::kubernetes::field::{Field, Unreadable, quoted};
 use crate::kubernetes::request::Request;
 
 /// Every section that settings may have, with the rule that reads it.
-const SECTIONS: &[(&str, ReadRule)] = &[("volumeNodeAffinity", |section| boxed(VolumeNodeAffinity::read(section)))];
+const SECTIONS: &[(&str, ReadRule)] = &[
+    ("volumeNodeAffinity", |section| boxed(VolumeNodeAffinity::read(section))),
+    ("tolerations", |section| boxed(Tolerations::read(section))),
+    ("nodeTaints", |section| boxed(NodeTaints::read(section))),
+];
 
 /// Sections of rules that read the live cluster.
 const NEED_THE_CLUSTER: &[&str] = &["volumeBinding"];
@@ -106,6 +113,18 @@ pub(super) fn choice<T: Copy>(field: &Field<'_, '_>, values: &[(&str, T)]) -> Re
             let known: Vec<&str> = values.iter().map(|(name, _)| *name).collect();
             Err(field.unacceptable(&format!("one of {}", quoted(&known))))
         }
+    }
+}
+
+/// A value that works without the cluster, or is refused because it needs one.
+pub(super) fn without_cluster(field: &Field<'_, '_>, working: &[&str], needing: &[&str]) -> Result<(), Unreadable> {
+    match field.string()? {
+        None => Ok(()),
+        Some(value) if working.contains(&value) => Ok(()),
+        Some(value) if needing.contains(&value) => {
+            Err(field.unreadable(format!("`{value}` {NEEDS_CLUSTER}; accepted: {}", quoted(working))))
+        }
+        Some(_) => Err(field.unacceptable(&format!("one of {}", quoted(&[working, needing].concat())))),
     }
 }
 

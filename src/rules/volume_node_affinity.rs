@@ -7,11 +7,11 @@
 use super::Rule;
 use super::decision::{Annotation, Report};
 use super::finding::{Code, Finding};
-use super::settings::{NEEDS_CLUSTER, choice, only_keys};
+use super::settings::{NEEDS_CLUSTER, choice, only_keys, without_cluster};
 use super::topology::Topology;
 use super::volume_edit::{Change, Relation, VolumeEdit, describe_node};
 use super::volume_state;
-use crate::kubernetes::field::{Field, Unreadable, quoted, short};
+use crate::kubernetes::field::{Field, Unreadable, short};
 use crate::kubernetes::node_selector::Labels;
 use crate::kubernetes::request::{Operation, Request};
 use crate::kubernetes::volume::{Volume, ZONE_LABELS};
@@ -83,18 +83,6 @@ impl VolumeNodeAffinity {
             }
         }
         names.join(", ")
-    }
-}
-
-/// A value that works without the cluster, or is refused because it needs one.
-fn without_cluster(field: &Field<'_, '_>, working: &[&str], needing: &[&str]) -> Result<(), Unreadable> {
-    match field.string()? {
-        None => Ok(()),
-        Some(value) if working.contains(&value) => Ok(()),
-        Some(value) if needing.contains(&value) => {
-            Err(field.unreadable(format!("`{value}` {NEEDS_CLUSTER}; accepted: {}", quoted(working))))
-        }
-        Some(_) => Err(field.unacceptable(&format!("one of {}", quoted(&[working, needing].concat())))),
     }
 }
 

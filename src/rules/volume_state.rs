@@ -3,7 +3,7 @@
 use k8s_openapi::api::core::v1::NodeSelectorTerm;
 
 use super::decision::Report;
-use super::finding::{Code, Finding};
+use super::finding::{Code, Few, Finding};
 use super::volume_edit::{VolumeEdit, describe_node};
 use crate::kubernetes::field::short;
 use crate::kubernetes::node_selector::{self, Dead};
@@ -30,8 +30,9 @@ fn terms_that_mislead(
     report: &mut Report,
     budget: &mut Budget,
 ) {
-    let mut dead = Few::new(Code::DeadTerm, name);
-    let mut ignored = Few::new(Code::MatchFieldsIgnored, name);
+    let few = |code: Code| Few::new(code, format!("terms of volume `{name}`"));
+    let mut dead = few(Code::DeadTerm);
+    let mut ignored = few(Code::MatchFieldsIgnored);
     // The box of each term that is alive, beside the term's position.
     let mut alive: Vec<(usize, Conjunction)> = Vec::new();
     for (index, term) in terms.iter().enumerate() {
@@ -59,7 +60,7 @@ fn terms_that_mislead(
             );
         }
     }
-    let mut redundant = Few::new(Code::RedundantTerm, name);
+    let mut redundant = few(Code::RedundantTerm);
     let boxes: Vec<Conjunction> = alive.iter().map(|(_, conjunction)| conjunction.clone()).collect();
     // Where the budget ends nothing is said: the finding is a hint, and costs nobody an answer.
     for (inner, outer) in covered(&boxes, budget).unwrap_or_default() {
@@ -70,7 +71,7 @@ fn terms_that_mislead(
         redundant.push(Finding::new(Code::RedundantTerm, headline).detail(format!("{TERMS}[{inner}]")));
     }
     for few in [dead, ignored, redundant] {
-        few.into_findings().for_each(|finding| report.find(finding));
+        report.find_few(few);
     }
 }
 
@@ -83,37 +84,6 @@ fn meaning(edit: &VolumeEdit<'_>, term: &NodeSelectorTerm) -> Result<Conjunction
         let shown = node_selector::describe(std::slice::from_ref(term));
         Dead { field: String::new(), reason: format!("no label value meets `{shown}`") }
     })
-}
-
-/// Findings of one code, of which a person is shown the first few and told the number of the rest.
-struct Few {
-    code: Code,
-    name: String,
-    first: Vec<Finding>,
-    more: usize,
-}
-
-impl Few {
-    const MOST: usize = 10;
-
-    fn new(code: Code, name: &str) -> Self {
-        Few { code, name: name.to_owned(), first: Vec::new(), more: 0 }
-    }
-
-    fn push(&mut self, finding: Finding) {
-        if self.first.len() < Self::MOST {
-            self.first.push(finding);
-        } else {
-            self.more = self.more.saturating_add(1);
-        }
-    }
-
-    fn into_findings(self) -> impl Iterator<Item = Finding> {
-        let Few { code, name, first, more } = self;
-        let rest =
-            (more > 0).then(|| Finding::new(code, format!("{} of {more} more terms of volume `{name}`", code.name())));
-        first.into_iter().chain(rest)
-    }
 }
 
 /// A node that the node affinity newly admits and that the volume's zone and region labels keep out: for such nodes the

@@ -1,0 +1,366 @@
+//! `tolerations`: which taints a pod may tolerate, and for how long.
+//!
+//! The tolerations of a pod, or of the template of any workload, are a union of boxes in key × value × effect; what is
+//! allowed is another. Compared are the two sets, not their spelling. On an UPDATE only what was added is judged: the old
+//! list is permitted, each taint for as long as it was.
+
+use k8s_openapi::api::core::v1::{Taint, Toleration};
+
+use super::Rule;
+use super::decision::{Annotation, Report};
+use super::finding::{Code, Few, Finding};
+use super::settings::{choice, only_keys};
+use super::standard_tolerations::{is_mirror_pod, standard};
+use super::taint_space::{Found, Permitted, TaintSpace};
+use crate::kubernetes::field::{Field, Unreadable, short};
+use crate::kubernetes::pod::{PodTemplate, has_pod, with_pod};
+use crate::kubernetes::request::{Operation, Request};
+use crate::kubernetes::toleration::{
+    Comparison, EFFECTS, FOR_EVER, Seconds, comparison, describe, describe_values, is_numeric, read_toleration,
+    read_tolerations, seconds, taint_text, tolerates,
+};
+use crate::logic::{Budget, Domain};
+
+/// Steps that one request may take, all its questions together.
+const STEPS: u64 = 2_000_000;
+
+/// The section's settings.
+#[derive(Debug)]
+pub struct Tolerations {
+    allowed: Option<Vec<Permitted>>,
+    denied: Vec<Toleration>,
+    standard: bool,
+    numeric_operators: bool,
+}
+
+impl Tolerations {
+    /// # Errors
+    /// Whatever is not exactly understood, and entries that the API server would refuse as a toleration.
+    pub fn read(section: &Field<'_, '_>) -> Result<Self, Unreadable> {
+        only_keys(section, &["allowed", "denied", "standard", "numericOperators"])?;
+        let allowed = section.get("allowed")?;
+        let denied = section.get("denied")?;
+        let entries: Result<Vec<Permitted>, Unreadable> = allowed.items()?.map(|item| read_allowed(&item)).collect();
+        let numeric = choice(&section.get("numericOperators")?, &[("allow", true), ("deny", false)])?;
+        Ok(Tolerations {
+            allowed: if allowed.is_present() { Some(entries?) } else { None },
+            denied: denied.items()?.map(|item| read_entry(&item, &[])).collect::<Result<_, _>>()?,
+            standard: section.get("standard")?.boolean()?.unwrap_or(true),
+            numeric_operators: numeric.unwrap_or(true),
+        })
+    }
+}
+
+fn read_allowed(item: &Field<'_, '_>) -> Result<Permitted, Unreadable> {
+    let toleration = read_entry(item, &["maxTolerationSeconds"])?;
+    let most = item.get("maxTolerationSeconds")?;
+    let limit = match most.integer()? {
+        Some(seconds) if seconds < 0 => return Err(most.unacceptable("0 or more seconds")),
+        limit => limit.unwrap_or(FOR_EVER),
+    };
+    Ok(Permitted { toleration, limit })
+}
+
+/// An entry of the settings: a toleration that the API server would accept (`ValidateTolerations`).
+fn read_entry(item: &Field<'_, '_>, more_keys: &[&str]) -> Result<Toleration, Unreadable> {
+    if !item.is_present() {
+        return Err(item.unreadable("is missing; must be a toleration"));
+    }
+    item.only(&[&["key", "operator", "value", "effect"], more_keys].concat())?;
+    let toleration = read_toleration(item)?;
+    let (key, operator) = (item.get("key")?, item.get("operator")?);
+    let (value, effect) = (item.get("value")?, item.get("effect")?);
+    match toleration.key.as_deref() {
+        None if toleration.operator.as_deref() != Some("Exists") => {
+            return Err(operator.unacceptable("`Exists` where there is no key, which means every taint"));
+        }
+        Some(name) if !Domain::Name.contains(name) => return Err(key.unacceptable("a label key")),
+        _ => {}
+    }
+    if toleration.effect.as_deref().is_some_and(|name| !EFFECTS.contains(&name)) {
+        return Err(effect.unacceptable("`NoSchedule`, `PreferNoSchedule` or `NoExecute`, or absent for all of them"));
+    }
+    match comparison(&toleration) {
+        Comparison::Any if toleration.value.is_some() => {
+            Err(value.unacceptable("absent where the operator is `Exists`"))
+        }
+        Comparison::Equal(text) if !Domain::Text.contains(text) => Err(value.unacceptable("a label value")),
+        Comparison::NoNumber(_) => Err(value.unacceptable("an integer of 64 bits without leading zeros, as a string")),
+        Comparison::Unknown(_) => Err(operator.unacceptable("`Equal`, `Exists`, `Gt` or `Lt`")),
+        _ => Ok(toleration),
+    }
+}
+
+/// A list of tolerations, with its path and with what Kubernetes itself may have added to it.
+struct Listed {
+    tolerations: Vec<Toleration>,
+    path: String,
+    standard: Vec<Permitted>,
+    is_mirror: bool,
+}
+
+impl Listed {
+    fn read(request: &Request<'_, '_>, pod: &PodTemplate<'_, '_>) -> Result<Self, Unreadable> {
+        let list = pod.spec.get("tolerations")?;
+        Ok(Listed {
+            tolerations: read_tolerations(&list)?,
+            path: list.path_in_object(),
+            standard: standard(request, &pod.metadata, &pod.spec)?,
+            is_mirror: request.kind == "Pod" && is_mirror_pod(request, &pod.metadata)?,
+        })
+    }
+}
+
+impl Rule for Tolerations {
+    fn judge(&self, request: &Request<'_, '_>, report: &mut Report) -> Result<(), Unreadable> {
+        let stores = matches!(request.operation, Operation::Create | Operation::Update);
+        if !stores || request.sub_resource.is_some() || !has_pod(request.group, request.kind) {
+            return Ok(());
+        }
+        let read =
+            |object: &Field<'_, '_>| with_pod(object, request.group, request.kind, |pod| Listed::read(request, pod));
+        let Some(new) = read(request.new_state()?)? else { return Ok(()) };
+        let old = match request.old_state()? {
+            Some(object) => read(object)?.map(|old| old.tolerations).unwrap_or_default(),
+            None => Vec::new(),
+        };
+        if new.is_mirror || new.tolerations == old {
+            return Ok(());
+        }
+        let standard = if self.standard { new.standard.as_slice() } else { &[] };
+        let permitted: Vec<Permitted> = self.allowed.iter().flatten().chain(standard).cloned().collect();
+        let judgement = Judgement {
+            rule: self,
+            space: TaintSpace::new(&new.tolerations, &old, &permitted, &self.denied),
+            permitted: &permitted,
+            new: &new,
+            old: &old,
+        };
+        judgement.find(report, &mut Budget::of(STEPS));
+        Ok(())
+    }
+}
+
+/// One list of tolerations before the rule.
+struct Judgement<'t> {
+    rule: &'t Tolerations,
+    space: TaintSpace<'t>,
+    permitted: &'t [Permitted],
+    new: &'t Listed,
+    old: &'t [Toleration],
+}
+
+impl Judgement<'_> {
+    fn find(&self, report: &mut Report, budget: &mut Budget) {
+        if self.rule.allowed.is_some() {
+            self.each(Code::TolerationNotAllowed, report, |_, toleration| {
+                self.not_allowed(toleration, self.space.not_permitted(toleration, budget))
+            });
+        }
+        self.each(Code::TolerationDenied, report, |_, toleration| {
+            self.denied(toleration, self.space.denied(toleration, budget))
+        });
+        if self.rule.allowed.is_some() {
+            self.each(Code::TolerationSecondsExceeded, report, |position, toleration| {
+                self.stays_too_long(toleration, self.space.stays_too_long(position, budget))
+            });
+        }
+        self.each(Code::TolerationInvalidNumber, report, |_, toleration| self.invalid_number(toleration));
+        self.each(Code::TolerationMatchesNothing, report, |_, toleration| self.matches_nothing(toleration));
+        self.admits_everything(report, budget);
+        if !self.rule.numeric_operators {
+            self.each(Code::NumericOperatorDisabled, report, |_, toleration| self.numeric_operator(toleration));
+        }
+    }
+
+    /// Asks of each toleration, and reports what it has with the path of the toleration and the taint that shows it.
+    fn each(
+        &self,
+        code: Code,
+        report: &mut Report,
+        mut ask: impl FnMut(usize, &Toleration) -> Option<(Finding, Option<Taint>)>,
+    ) {
+        let mut few = Few::new(code, format!("tolerations in {}", self.new.path));
+        for (position, toleration) in self.new.tolerations.iter().enumerate() {
+            if let Some((mut finding, taint)) = ask(position, toleration) {
+                if let Some(taint) = taint {
+                    report.annotate(Annotation::Taint, taint_text(&taint));
+                }
+                let admits = format!("{} admits {}", describe(toleration), describe_values(toleration));
+                finding.details.insert(0, format!("{}[{position}]: {admits}", self.new.path));
+                few.push(finding);
+            }
+        }
+        report.find_few(few);
+    }
+
+    fn not_allowed(&self, toleration: &Toleration, found: Found) -> Option<(Finding, Option<Taint>)> {
+        let code = Code::TolerationNotAllowed;
+        match found {
+            Found::Nothing => None,
+            Found::Undecided => Some((undecided(code, "allowed"), None)),
+            Found::Taint(taint) => {
+                let headline = format!("toleration not allowed: tolerates `{}`", taint_text(&taint));
+                Some((Finding::new(code, headline).detail(self.allowed_for(&taint, toleration)), Some(taint)))
+            }
+        }
+    }
+
+    /// What is allowed of the example's key, in words.
+    fn allowed_for(&self, taint: &Taint, toleration: &Toleration) -> String {
+        const MOST: usize = 5;
+        let of_key = |permitted: &&Permitted| permitted.toleration.key.as_ref().is_none_or(|key| *key == taint.key);
+        let mut entries: Vec<String> = self
+            .permitted
+            .iter()
+            .filter(of_key)
+            .map(|permitted| {
+                let effect = permitted.toleration.effect.as_deref().unwrap_or("every effect");
+                format!("{} with {effect}", describe_values(&permitted.toleration))
+            })
+            .collect();
+        entries.dedup();
+        let more = entries.len().saturating_sub(MOST);
+        entries.truncate(MOST);
+        if more > 0 {
+            entries.push(format!("+{more} more"));
+        }
+        let key = short(&taint.key, 120);
+        match (entries.is_empty(), toleration.key.is_some()) {
+            (false, _) => format!("allowed for `{key}`: {}", entries.join(", ")),
+            (true, true) => format!("allowed for `{key}`: nothing"),
+            (true, false) => format!("it names no key and so tolerates every key; allowed for `{key}`: nothing"),
+        }
+    }
+
+    fn denied(&self, _: &Toleration, found: Found) -> Option<(Finding, Option<Taint>)> {
+        let code = Code::TolerationDenied;
+        match found {
+            Found::Nothing => None,
+            Found::Undecided => Some((undecided(code, "denied"), None)),
+            Found::Taint(taint) => {
+                let headline = format!("toleration denied: tolerates `{}`, which nobody may", taint_text(&taint));
+                let entry = self.rule.denied.iter().find(|entry| tolerates(entry, &taint)).map(describe);
+                let finding = Finding::new(code, headline).detail(format!("denied: {}", entry.unwrap_or_default()));
+                Some((finding, Some(taint)))
+            }
+        }
+    }
+
+    fn stays_too_long(&self, toleration: &Toleration, found: Found) -> Option<(Finding, Option<Taint>)> {
+        let code = Code::TolerationSecondsExceeded;
+        match found {
+            Found::Nothing => None,
+            Found::Undecided => Some((undecided(code, "allowed for so long"), None)),
+            Found::Taint(taint) => {
+                let limit = self.space.limit(&taint).unwrap_or_default();
+                let headline = format!(
+                    "toleration seconds exceeded: may stay {} once `{}` is there, allowed: {}",
+                    duration(seconds(toleration)),
+                    taint_text(&taint),
+                    duration(limit)
+                );
+                let finding = Finding::new(code, headline)
+                    .detail("of several tolerations of one taint the first in the list decides how long the pod stays")
+                    .detail(format!("accepted: `tolerationSeconds` of {limit} or less"));
+                Some((finding, Some(taint)))
+            }
+        }
+    }
+
+    fn invalid_number(&self, toleration: &Toleration) -> Option<(Finding, Option<Taint>)> {
+        let Comparison::NoNumber(value) = comparison(toleration) else { return None };
+        if !self.is_added(toleration) {
+            return None;
+        }
+        let headline =
+            format!("toleration with an invalid number: `{}` is no canonical integer of 64 bits", short(value, 80));
+        let finding = Finding::new(Code::TolerationInvalidNumber, headline)
+            .detail("accepted: decimal digits without leading zeros or a plus sign, such as `5` or `950`");
+        Some((finding, None))
+    }
+
+    fn matches_nothing(&self, toleration: &Toleration) -> Option<(Finding, Option<Taint>)> {
+        let said_otherwise = matches!(comparison(toleration), Comparison::NoNumber(_));
+        if said_otherwise || !self.space.matches_nothing(toleration) || !self.is_added(toleration) {
+            return None;
+        }
+        let headline = format!("toleration matches nothing: no taint can meet {}", describe(toleration));
+        let finding = Finding::new(Code::TolerationMatchesNothing, headline)
+            .detail("a taint's value is a label value: as a number it lies between 0 and 9223372036854775807");
+        Some((finding, None))
+    }
+
+    fn numeric_operator(&self, toleration: &Toleration) -> Option<(Finding, Option<Taint>)> {
+        if !is_numeric(toleration) || !self.is_added(toleration) {
+            return None;
+        }
+        let operator = toleration.operator.as_deref().unwrap_or_default();
+        let headline = format!(
+            "numeric operator disabled: `{operator}` in a toleration of `{}`",
+            short(toleration.key.as_deref().unwrap_or_default(), 120)
+        );
+        let finding = Finding::new(Code::NumericOperatorDisabled, headline)
+            .detail("`numericOperators: deny` is set: the cluster may not understand `Gt` and `Lt`")
+            .detail("accepted: `Equal` or `Exists`");
+        Some((finding, None))
+    }
+
+    fn admits_everything(&self, report: &mut Report, budget: &mut Budget) {
+        let everything = self.space.everything(budget);
+        let path = &self.new.path;
+        if !everything.is_empty() {
+            let effects = if everything.len() == EFFECTS.len() {
+                String::from("every taint there is")
+            } else {
+                format!("every taint with effect {}", everything.join(" or "))
+            };
+            let headline = format!("tolerations admit everything: together they tolerate {effects}");
+            report.find(Finding::new(Code::TolerationAdmitsEverything, headline).detail(path.clone()));
+        }
+        for (key, effects) in by_key(self.space.every_number(budget)) {
+            let headline = format!(
+                "tolerations admit everything numeric: together they tolerate every number of `{}` with {}",
+                short(key, 120),
+                effects.join(" or ")
+            );
+            let finding = Finding::new(Code::TolerationAdmitsEverything, headline)
+                .detail(path.clone())
+                .detail("this is not `Exists`: taint values that are no canonical numbers are not tolerated");
+            report.find(finding);
+        }
+    }
+
+    /// Whether the toleration was not there before, seconds aside.
+    fn is_added(&self, toleration: &Toleration) -> bool {
+        let same = |old: &Toleration| {
+            (&old.key, &old.operator, &old.value, &old.effect)
+                == (&toleration.key, &toleration.operator, &toleration.value, &toleration.effect)
+        };
+        !self.old.iter().any(same)
+    }
+}
+
+/// The effects of each key, in the order in which the keys come.
+fn by_key<'t>(pairs: Vec<(&'t str, &'static str)>) -> Vec<(&'t str, Vec<&'static str>)> {
+    let mut keys: Vec<(&str, Vec<&str>)> = Vec::new();
+    for (key, effect) in pairs {
+        match keys.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, effects)) => effects.push(effect),
+            None => keys.push((key, vec![effect])),
+        }
+    }
+    keys
+}
+
+fn undecided(code: Code, question: &str) -> Finding {
+    Finding::new(code, format!("toleration not decided: whether it is {question} is not known after {STEPS} steps"))
+        .detail("accepted: fewer tolerations")
+}
+
+fn duration(seconds: Seconds) -> String {
+    match seconds {
+        FOR_EVER => String::from("for ever"),
+        seconds => format!("{seconds} s"),
+    }
+}
