@@ -169,7 +169,7 @@ impl TaintAxes {
 
     /// The taint at a point of the space.
     pub fn taint(&self, space: &Space<'_>, point: &crate::logic::Point) -> Option<Taint> {
-        let value = |axis: Axis| space.example(axis, *point.get(&axis)?).map(str::to_owned);
+        let value = |axis: Axis| space.value(axis, point).map(str::to_owned);
         Some(Taint {
             key: value(self.key)?,
             value: value(self.value).filter(|value| !value.is_empty()),

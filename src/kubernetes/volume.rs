@@ -1,8 +1,6 @@
 //! A PersistentVolume, as far as it decides where pods that use it may run: its node affinity, and its zone and region
 //! labels, which the scheduler enforces beside the affinity.
 
-use std::collections::BTreeSet;
-
 use k8s_openapi::api::core::v1::NodeSelectorTerm;
 
 use super::field::{Field, Unreadable};
@@ -137,7 +135,7 @@ impl ZoneLabels {
             None => true,
             Some(zones) => {
                 let value = labels.get(label.key).or_else(|| labels.get(label.fallback));
-                value.is_some_and(|value| zones.contains(value.as_str()))
+                value.is_some_and(|value| zones.contains(&value.as_str()))
             }
         })
     }
@@ -148,7 +146,7 @@ impl ZoneLabels {
         let mut binds = false;
         for (label, zones) in self.labels.iter().filter_map(|label| Some((label, label.zones()?))) {
             binds = true;
-            let named = || Condition::In(zones.iter().copied().collect());
+            let named = || Condition::In(zones.clone());
             let own = outline.axis(label.key, Domain::OptionalText);
             let mut ways = vec![vec![(own, named())]];
             if label.fallback != label.key {
@@ -170,8 +168,8 @@ impl ZoneLabels {
 
 impl ZoneLabel {
     /// The zones or regions that the label lists, `None` when one of them is empty: then the plugin ignores the label.
-    fn zones(&self) -> Option<BTreeSet<&str>> {
-        let zones: BTreeSet<&str> = self.value.split("__").map(str::trim).collect();
-        (!zones.contains("")).then_some(zones)
+    fn zones(&self) -> Option<Vec<&str>> {
+        let zones: Vec<&str> = self.value.split("__").map(str::trim).collect();
+        (!zones.contains(&"")).then_some(zones)
     }
 }

@@ -5,6 +5,8 @@
 
 use std::ops::Range;
 
+use super::ordered::{ascending, pack, small, unpack};
+
 /// A set of class numbers.
 ///
 /// Invariant (canonical): runs are not empty, ascending, and neither overlap nor touch. Equal sets are equal values.
@@ -16,20 +18,19 @@ pub struct ClassSet {
 impl ClassSet {
     /// Brings any runs, half-open, in any order, into canonical form.
     pub fn from_runs(runs: impl IntoIterator<Item = Range<u32>>) -> Self {
-        let mut sorted: Vec<(u32, u32)> =
-            runs.into_iter().filter(|run| run.start < run.end).map(|run| (run.start, run.end)).collect();
-        if sorted.len() < 2 {
-            return ClassSet { runs: sorted };
-        }
-        sorted.sort_unstable();
-        let mut canonical: Vec<(u32, u32)> = Vec::with_capacity(sorted.len());
-        for (start, end) in sorted {
-            match canonical.last_mut() {
+        let packed = runs.into_iter().filter(|run| run.start < run.end).map(|run| pack(run.start, run.end));
+        Self::canonical(packed.collect())
+    }
+
+    fn canonical(packed: Vec<u64>) -> Self {
+        let mut runs: Vec<(u32, u32)> = Vec::with_capacity(packed.len());
+        for (start, end) in ascending(packed).into_iter().map(unpack) {
+            match runs.last_mut() {
                 Some(last) if start <= last.1 => last.1 = last.1.max(end),
-                _ => canonical.push((start, end)),
+                _ => runs.push((start, end)),
             }
         }
-        ClassSet { runs: canonical }
+        ClassSet { runs }
     }
 
     pub fn run(run: Range<u32>) -> Self {
@@ -81,7 +82,7 @@ impl ClassSet {
     pub fn complement(&self, count: u32) -> ClassSet {
         let starts = std::iter::once(0).chain(self.runs.iter().map(|(_, end)| *end));
         let ends = self.runs.iter().map(|(start, _)| *start).chain(std::iter::once(count));
-        Self::from_runs(starts.zip(ends).map(|(start, end)| start..end))
+        Self::from_runs(starts.zip(ends).map(|(start, end)| start..end.min(count)))
     }
 
     pub fn is_disjoint(&self, other: &ClassSet) -> bool {
@@ -91,6 +92,14 @@ impl ClassSet {
     pub fn is_subset(&self, other: &ClassSet) -> bool {
         let shared: u64 = self.overlaps(other).map(length).sum();
         shared == self.count()
+    }
+
+    /// The set as numbers that no other set is written as, appended to a longer key.
+    pub fn write_key(&self, key: &mut Vec<u32>) {
+        key.push(small(self.runs.len()));
+        for (start, end) in &self.runs {
+            key.extend([*start, *end]);
+        }
     }
 
     /// What both sets share, run by run.

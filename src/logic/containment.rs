@@ -6,10 +6,10 @@
 //! inside box that stands in the outside union as it is needs no search, and outside boxes that a box does not even touch
 //! take no part. [`contained_plainly`] is the definition without any of that; tests hold the two against each other.
 
-use std::collections::BTreeMap;
-
 use super::budget::{Budget, Exhausted};
+use super::class_set::ClassSet;
 use super::facts::{Facts, avoid};
+use super::ordered::{ascending, small, unpack, wide};
 use super::search::escape;
 use super::space::{Axis, Conjunction, Point, Space, Union};
 
@@ -44,10 +44,11 @@ fn search_merged(
     budget: &mut Budget,
 ) -> Result<Containment, Exhausted> {
     let outside = outside.merged(space, budget)?;
-    let near = Neighbours::of(outside.boxes());
-    for inner in inside.merged(space, budget)?.boxes() {
+    let near = Neighbours::of(outside.boxes(), space);
+    let inside = inside.merged(space, budget)?;
+    for (inner, stands_there) in outside.among(inside.boxes()) {
         budget.spend(1)?;
-        if outside.has(inner) {
+        if stands_there {
             continue;
         }
         let clauses = near.touching(inner, budget)?.map(|(_, outer)| avoid(outer)).collect();
@@ -82,8 +83,12 @@ pub fn contained_plainly(
 ///
 /// # Errors
 /// When the budget is spent first.
-pub fn covered(boxes: &[Conjunction], budget: &mut Budget) -> Result<Vec<(usize, usize)>, Exhausted> {
-    let near = Neighbours::of(boxes);
+pub fn covered(
+    space: &Space<'_>,
+    boxes: &[Conjunction],
+    budget: &mut Budget,
+) -> Result<Vec<(usize, usize)>, Exhausted> {
+    let near = Neighbours::of(boxes, space);
     let mut pairs = Vec::new();
     for (index, inner) in boxes.iter().enumerate() {
         let covers = |(other, outer): &(usize, &Conjunction)| {
@@ -99,29 +104,28 @@ struct Neighbours<'u> {
     boxes: &'u [Conjunction],
     axis: Option<Axis>,
     /// For each class of that axis the boxes with a narrow side there that holds it.
-    narrow: BTreeMap<u32, Vec<usize>>,
+    narrow: Vec<Vec<u32>>,
     /// The boxes with a wide side, or none, on that axis.
-    wide: Vec<usize>,
+    wide: Vec<u32>,
 }
 
 /// A side of more classes than this is not listed class by class.
 const NARROW: u64 = 8;
 
 impl<'u> Neighbours<'u> {
-    fn of(boxes: &'u [Conjunction]) -> Self {
-        let mut named: BTreeMap<Axis, usize> = BTreeMap::new();
-        for (axis, _) in boxes.iter().flat_map(Conjunction::sides) {
-            let count = named.entry(axis).or_default();
-            *count = count.saturating_add(1);
-        }
-        let axis =
-            named.into_iter().max_by_key(|(axis, count)| (*count, std::cmp::Reverse(*axis))).map(|(axis, _)| axis);
-        let mut neighbours = Neighbours { boxes, axis, narrow: BTreeMap::new(), wide: Vec::new() };
-        for (index, conjunction) in boxes.iter().enumerate() {
-            match axis.and_then(|axis| conjunction.side(axis)).filter(|side| side.count() <= NARROW) {
+    fn of(boxes: &'u [Conjunction], space: &Space<'_>) -> Self {
+        let named = boxes.iter().flat_map(Conjunction::sides).map(|(axis, _)| wide(axis.number()));
+        let mut counts: Vec<usize> = vec![0; space.axes().count()];
+        named.for_each(|axis| counts.get_mut(axis).into_iter().for_each(|count| *count = count.saturating_add(1)));
+        let most = space.axes().zip(counts).filter(|(_, count)| *count > 0);
+        let axis = most.max_by_key(|(axis, count)| (*count, std::cmp::Reverse(*axis))).map(|(axis, _)| axis);
+        let classes = axis.map_or(0, |axis| wide(space.count(axis)));
+        let mut neighbours = Neighbours { boxes, axis, narrow: vec![Vec::new(); classes], wide: Vec::new() };
+        for (index, conjunction) in (0..).zip(boxes) {
+            match neighbours.narrow_side(conjunction) {
                 Some(side) => {
                     for class in side.classes() {
-                        neighbours.narrow.entry(class).or_default().push(index);
+                        neighbours.narrow.get_mut(wide(class)).into_iter().for_each(|boxes| boxes.push(index));
                     }
                 }
                 None => neighbours.wide.push(index),
@@ -130,25 +134,28 @@ impl<'u> Neighbours<'u> {
         neighbours
     }
 
+    fn narrow_side<'c>(&self, conjunction: &'c Conjunction) -> Option<&'c ClassSet> {
+        conjunction.side(self.axis?).filter(|side| side.count() <= NARROW)
+    }
+
     /// The boxes with their positions, in the order of the list.
     fn touching<'n>(
         &'n self,
         inner: &'n Conjunction,
         budget: &mut Budget,
     ) -> Result<impl Iterator<Item = (usize, &'u Conjunction)> + use<'n, 'u>, Exhausted> {
-        let side = self.axis.and_then(|axis| inner.side(axis)).filter(|side| side.count() <= NARROW);
-        let candidates: Vec<usize> = match side {
+        let candidates: Vec<u64> = match self.narrow_side(inner) {
             Some(side) => {
-                let narrow = side.classes().filter_map(|class| self.narrow.get(&class)).flatten();
-                let mut candidates: Vec<usize> = narrow.chain(&self.wide).copied().collect();
-                candidates.sort_unstable();
-                candidates.dedup();
-                candidates
+                let narrow = side.classes().filter_map(|class| self.narrow.get(wide(class))).flatten();
+                ascending(narrow.chain(&self.wide).map(|index| u64::from(*index)).collect())
             }
-            None => (0..self.boxes.len()).collect(),
+            None => (0..small(self.boxes.len())).map(u64::from).collect(),
         };
         budget.spend(candidates.len())?;
-        let boxes = candidates.into_iter().filter_map(|index| Some((index, self.boxes.get(index)?)));
+        let boxes = candidates.into_iter().filter_map(|index| {
+            let index = wide(unpack(index).1);
+            Some((index, self.boxes.get(index)?))
+        });
         Ok(boxes.filter(|(_, conjunction)| !conjunction.is_disjoint(inner)))
     }
 }

@@ -48,6 +48,11 @@ impl Domain {
         if readable { text.parse().ok() } else { None }
     }
 
+    /// Whether values can be numbers at all.
+    pub fn has_numbers(self) -> bool {
+        matches!(self, Domain::OptionalText | Domain::Text)
+    }
+
     /// Every value that is compared as `number`, shortest first.
     pub fn spellings(self, number: i64) -> impl Iterator<Item = String> {
         let shortest = number.to_string();
@@ -55,7 +60,7 @@ impl Domain {
             Domain::OptionalText => LONGEST_TEXT.saturating_sub(shortest.len()),
             _ => 0,
         };
-        let valid = number >= 0;
+        let valid = number >= 0 && self.has_numbers();
         (0..=padding).filter(move |_| valid).map(move |zeros| "0".repeat(zeros) + &shortest)
     }
 

@@ -43,9 +43,8 @@ impl Facts {
                 }
             }
         }
-        clauses.sort();
-        clauses.dedup();
-        Facts { clauses, ties: ties.into_iter().collect() }
+        // Every value is the same as itself.
+        Facts { clauses, ties: ties.into_iter().filter(|(from, to)| from != to).collect() }
     }
 
     pub fn clauses(&self) -> &[Clause] {

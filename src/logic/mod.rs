@@ -20,7 +20,7 @@
 //! let mut budget = Budget::of(1_000);
 //! assert_eq!(contained(&space, &new, &old, &Facts::default(), &mut budget), Containment::Contained);
 //! let Containment::Escapes(point) = contained(&space, &old, &new, &Facts::default(), &mut budget) else { panic!() };
-//! assert_eq!(space.example(zone, point[&zone]), Some("c"));
+//! assert_eq!(space.value(zone, &point), Some("c"));
 //! ```
 
 mod budget;
@@ -29,6 +29,7 @@ mod condition;
 mod containment;
 mod domain;
 mod facts;
+mod ordered;
 mod partition;
 mod problem;
 mod search;

@@ -9,11 +9,12 @@
 //! classes     absent | 0…4 | 5…19 but 7 | "7" | 20… | "a" | any other word
 //! ```
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::class_set::ClassSet;
 use super::condition::Condition;
 use super::domain::Domain;
+use super::ordered::{ascending, pack, small, unpack, wide};
 
 /// The classes of one domain.
 #[derive(Debug)]
@@ -48,26 +49,29 @@ pub enum Kind {
 /// What cuts a domain: collected from every condition that will be asked of it.
 #[derive(Debug, Default)]
 pub struct Cuts<'a> {
-    constants: BTreeSet<&'a str>,
-    /// Numbers at which a new interval begins.
-    beginnings: BTreeSet<i64>,
+    /// The constants; the numbers beside them come later.
+    constants: BTreeMap<&'a str, u32>,
+    /// Positive numbers at which a new interval begins.
+    beginnings: Vec<u64>,
     compares: bool,
 }
 
 impl<'a> Cuts<'a> {
     pub fn mention(&mut self, condition: &Condition<'a>) {
         match condition {
-            Condition::In(values) | Condition::NotIn(values) => self.constants.extend(values),
-            Condition::Above(number) => {
-                self.compares = true;
-                self.beginnings.extend(number.checked_add(1));
+            Condition::In(values) | Condition::NotIn(values) => {
+                self.constants.extend(values.iter().map(|value| (*value, 0)));
             }
-            Condition::Below(number) => {
-                self.compares = true;
-                self.beginnings.insert(*number);
-            }
+            Condition::Above(number) => self.begin(number.checked_add(1)),
+            Condition::Below(number) => self.begin(Some(*number)),
             Condition::Present | Condition::Absent => {}
         }
+    }
+
+    fn begin(&mut self, number: Option<i64>) {
+        self.compares = true;
+        let positive = number.and_then(|number| u64::try_from(number).ok()).filter(|number| *number > 0);
+        self.beginnings.extend(positive);
     }
 }
 
@@ -83,30 +87,21 @@ impl<'a> Partition<'a> {
         if partition.absent {
             partition.push(Kind::Absent, None);
         }
-        let mut constants: BTreeSet<&str> =
-            cuts.constants.iter().copied().filter(|text| domain.contains(text)).collect();
-        if let Domain::Listed(all) = domain {
-            constants.extend(all);
-        }
-        // Where nothing compares numbers, a number is a word like any other.
-        let (mut numbers, words): (Vec<(i64, &str)>, Vec<&str>) = (Vec::new(), Vec::new());
-        let mut words = words;
-        for text in &constants {
-            match domain.number(text).filter(|_| cuts.compares) {
-                Some(number) => numbers.push((number, text)),
-                None => words.push(text),
-            }
-        }
-        numbers.sort_unstable();
+        let listed: &[&str] = if let Domain::Listed(all) = domain { all } else { &[] };
+        let named = cuts.constants.keys().copied().filter(|text| domain.contains(text));
+        partition.constants.extend(named.chain(listed.iter().copied()).map(|text| (text, 0)));
+        let constants: Vec<&str> = partition.constants.keys().copied().collect();
         let first_number = partition.count();
-        if cuts.compares {
-            partition.push_numbers(domain, cuts, &numbers, &constants);
+        // Where nothing compares numbers, a number is a word like any other.
+        let compares = cuts.compares && domain.has_numbers();
+        if compares {
+            partition.push_numbers(domain, &cuts.beginnings, &constants);
         }
         partition.numbers = first_number..partition.count();
-        for word in words {
+        for word in constants.iter().filter(|text| !compares || domain.number(text).is_none()) {
             partition.push_constant(word);
         }
-        if let Some(example) = domain.words().find(|word| !constants.contains(word.as_str())) {
+        if let Some(example) = domain.words().find(|word| !partition.constants.contains_key(word.as_str())) {
             let kind = if example.is_empty() { Kind::Absent } else { Kind::Words };
             partition.push(kind, Some(example));
         }
@@ -114,18 +109,24 @@ impl<'a> Partition<'a> {
     }
 
     /// One interval after the other: the numbers that nobody named, then the constants in it.
-    fn push_numbers(&mut self, domain: Domain, cuts: &Cuts<'a>, numbers: &[(i64, &'a str)], named: &BTreeSet<&str>) {
-        let beginnings: Vec<i64> =
-            std::iter::once(0).chain(cuts.beginnings.iter().copied().filter(|beginning| *beginning > 0)).collect();
-        let ends = beginnings.iter().skip(1).map(|next| next.saturating_sub(1)).chain(std::iter::once(i64::MAX));
-        let mut constants = numbers.iter().peekable();
-        for (&low, high) in beginnings.iter().zip(ends) {
-            self.intervals.push((low, self.count()));
-            if let Some(example) = unnamed_number(domain, low, high, named) {
+    fn push_numbers(&mut self, domain: Domain, beginnings: &[u64], constants: &[&'a str]) {
+        let positive = ascending(beginnings.to_vec()).into_iter().filter_map(|number| i64::try_from(number).ok());
+        let lows: Vec<i64> = std::iter::once(0).chain(positive).collect();
+        let highs = lows.iter().skip(1).map(|next| next.saturating_sub(1)).chain(std::iter::once(i64::MAX));
+        // Each constant that is a number, behind the interval that it is in.
+        let placed = constants.iter().enumerate().filter_map(|(position, text)| {
+            let number = domain.number(text)?;
+            Some(pack(small(lows.partition_point(|low| *low <= number)), small(position)))
+        });
+        let placed = ascending(placed.collect());
+        let mut placed = placed.into_iter().map(unpack).peekable();
+        for (interval, (low, high)) in (1..).zip(lows.iter().zip(highs)) {
+            self.intervals.push((*low, self.count()));
+            if let Some(example) = unnamed_number(domain, *low, high, &self.constants) {
                 self.push(Kind::Numbers, Some(example));
             }
-            while let Some((_, text)) = constants.next_if(|(number, _)| *number <= high) {
-                self.push_constant(text);
+            while let Some((_, position)) = placed.next_if(|(of, _)| *of == interval) {
+                constants.get(wide(position)).into_iter().for_each(|text| self.push_constant(text));
             }
         }
     }
@@ -141,8 +142,7 @@ impl<'a> Partition<'a> {
 
     /// How many classes there are.
     pub fn count(&self) -> u32 {
-        // A document of a few megabytes names far fewer than 2³² constants.
-        u32::try_from(self.classes.len()).unwrap_or(u32::MAX)
+        small(self.classes.len())
     }
 
     /// A value of the class; `None` for absence.
@@ -156,7 +156,7 @@ impl<'a> Partition<'a> {
     }
 
     fn class(&self, class: u32) -> Option<&Class> {
-        self.classes.get(usize::try_from(class).ok()?)
+        self.classes.get(wide(class))
     }
 
     /// The class of absence, if values may be absent.
@@ -193,9 +193,9 @@ impl<'a> Partition<'a> {
 
 /// A value between `low` and `high` that is none of the named constants: the canonical spelling of the lowest number
 /// that has one free, or else the first other spelling.
-fn unnamed_number(domain: Domain, low: i64, high: i64, named: &BTreeSet<&str>) -> Option<String> {
+fn unnamed_number(domain: Domain, low: i64, high: i64, named: &BTreeMap<&str, u32>) -> Option<String> {
     // Each refused candidate is another constant, so both loops end after as many steps as there are constants.
-    let free = |text: &String| !named.contains(text.as_str());
+    let free = |text: &String| !named.contains_key(text.as_str());
     let canonical = |number: i64| domain.spellings(number).next();
     (low..=high)
         .map_while(canonical)

@@ -5,11 +5,10 @@
 //! apart are joined to one *segment*. Tied axes share their segments, so that "same segment" still means "same value",
 //! and a tie becomes one clause per segment.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use super::budget::{Budget, Exhausted};
 use super::class_set::ClassSet;
 use super::facts::{Clause, Facts};
+use super::ordered::{Positions, ascending, pack, small, unpack, wide};
 use super::partition::Kind;
 use super::space::{Axis, Conjunction, Point, Space};
 
@@ -86,40 +85,36 @@ impl Problem {
                 Cut::Left(clause) => kept.push(clause),
             }
         }
-        let mut axes: BTreeSet<Axis> = kept.iter().flatten().map(|(axis, _)| *axis).collect();
+        let mut axes = named_axes(&kept);
         let ties = binding_ties(space, facts.ties(), inner, &mut axes);
+        let cuts = Cuts::new(space, inner, &kept, &axes, &ties);
+        budget.spend(cuts.len())?;
         let mut problem = Problem { variables: Vec::new(), clauses: Vec::new() };
-        let mut numbered = Numbering::default();
-        let cuts = cuts(space, inner, &kept, &axes, &ties);
-        let mut position: BTreeMap<Axis, usize> = BTreeMap::new();
-        for axis in axes {
-            let Some(cuts) = cuts.get(&space.group(axis)) else { continue };
-            let everything = ClassSet::all(space.count(axis));
-            position.insert(axis, problem.variables.len());
+        for axis in &axes {
+            let cuts = cuts.of(space, *axis);
+            let everything = ClassSet::all(space.count(*axis));
+            let segments = cuts.iter().zip(cuts.iter().skip(1));
             problem.variables.push(Variable {
-                axis,
-                domain: segments(inner.side(axis).unwrap_or(&everything), cuts),
-                telling: cuts
-                    .iter()
-                    .zip(cuts.iter().skip(1))
-                    .map(|(low, high)| telling(space, axis, *low..*high))
-                    .collect(),
+                axis: *axis,
+                domain: Cuts::segments(inner.side(*axis).unwrap_or(&everything), cuts),
+                telling: segments.map(|(low, high)| telling(space, *axis, unpack(*low).1..unpack(*high).1)).collect(),
             });
         }
+        let mut numbering = Positions::new();
         for clause in kept {
             let literals = clause.into_iter().filter_map(|(axis, avoided)| {
-                Some((*position.get(&axis)?, segments(&avoided, cuts.get(&space.group(axis))?)))
+                Some((axes.binary_search(&axis).ok()?, Cuts::segments(&avoided, cuts.of(space, axis))))
             });
-            problem.clauses.push(numbered.literals(literals));
+            problem.clauses.push(number(literals.collect(), &mut numbering));
         }
         for (from, to) in ties {
-            let (Some(from), Some(to)) = (position.get(&from).copied(), position.get(&to).copied()) else { continue };
+            let (Ok(from), Ok(to)) = (axes.binary_search(&from), axes.binary_search(&to)) else { continue };
             for clause in problem.tie(from, to, space) {
                 budget.spend(2)?;
                 match cut_down(clause, |variable: usize| problem.domain(variable)) {
                     Cut::Met => {}
                     Cut::Unmeetable => return Ok(None),
-                    Cut::Left(clause) => problem.clauses.push(numbered.literals(clause)),
+                    Cut::Left(clause) => problem.clauses.push(number(clause, &mut numbering)),
                 }
             }
         }
@@ -147,25 +142,22 @@ impl Problem {
         self.variables.get(variable).map(|variable| &variable.domain)
     }
 
-    /// The point of the box that takes the chosen segments; what is free is absent, or takes its most telling class.
-    pub fn point(&self, space: &Space<'_>, inner: &Conjunction, chosen: &BTreeMap<usize, u32>) -> Point {
-        let mut point: Point = chosen
-            .iter()
-            .filter_map(|(variable, segment)| {
-                let variable = self.variables.get(*variable)?;
-                Some((variable.axis, variable.class(*segment)))
-            })
-            .collect();
-        for axis in space.axes() {
+    /// The point of the box that takes the chosen segments, by variable; what is free is absent, or takes its most
+    /// telling class.
+    pub fn point(&self, space: &Space<'_>, inner: &Conjunction, chosen: &[Option<u32>]) -> Point {
+        let mut taken = self.variables.iter().zip(chosen).peekable();
+        let classes = space.axes().map(|axis| {
+            let here = taken.next_if(|(variable, _)| variable.axis == axis);
+            if let Some((variable, Some(segment))) = here {
+                return variable.class(*segment);
+            }
             let everything = ClassSet::all(space.count(axis));
             let side = inner.side(axis).unwrap_or(&everything);
             let absent = space.absent(axis).filter(|absent| side.contains(*absent));
-            let free = absent.or_else(|| side.classes().min_by_key(|class| (space.kind(axis, *class), *class)));
-            if let Some(class) = free {
-                point.entry(axis).or_insert(class);
-            }
-        }
-        point
+            let most_telling = || side.classes().min_by_key(|class| (space.kind(axis, *class), *class));
+            absent.or_else(most_telling).unwrap_or_default()
+        });
+        Point { classes: classes.collect() }
     }
 }
 
@@ -176,8 +168,7 @@ impl Variable {
 
     /// Segments are tried in this order where nothing else decides.
     pub fn rank(&self, segment: u32) -> (Kind, u32) {
-        let telling = usize::try_from(segment).ok().and_then(|segment| self.telling.get(segment));
-        telling.copied().unwrap_or((Kind::Words, 0))
+        self.telling.get(wide(segment)).copied().unwrap_or((Kind::Words, 0))
     }
 }
 
@@ -186,24 +177,39 @@ fn telling(space: &Space<'_>, axis: Axis, segment: std::ops::Range<u32>) -> (Kin
     segment.map(|class| (space.kind(axis, class), class)).min().unwrap_or((Kind::Words, 0))
 }
 
+/// The axes that clauses name, ascending.
+fn named_axes(clauses: &[Clause]) -> Vec<Axis> {
+    let mut axes: Vec<Axis> = clauses.iter().flatten().map(|(axis, _)| *axis).collect();
+    sort_axes(&mut axes);
+    axes
+}
+
+fn sort_axes(axes: &mut Vec<Axis>) {
+    let numbers = axes.iter().map(|axis| u64::from(axis.number()));
+    *axes = ascending(numbers.collect()).into_iter().map(|number| Axis::numbered(unpack(number).1)).collect();
+}
+
 /// The ties that can bind: those from an axis that some clause names, or that cannot be absent in the box, and so on
-/// along the chain. From every other axis a tie is met by absence. Their targets are added to the axes.
+/// along the chain. From every other axis a tie is met by absence. All their axes are added.
 fn binding_ties(
     space: &Space<'_>,
     ties: &[(Axis, Axis)],
     inner: &Conjunction,
-    axes: &mut BTreeSet<Axis>,
+    axes: &mut Vec<Axis>,
 ) -> Vec<(Axis, Axis)> {
     for (from, _) in ties {
-        let absent = space.absent(*from);
-        if inner.side(*from).is_some_and(|side| !absent.is_some_and(|absent| side.contains(absent))) {
-            axes.insert(*from);
+        let absent = space.absent(*from).filter(|absent| inner.side(*from).is_none_or(|side| side.contains(*absent)));
+        if absent.is_none() {
+            axes.push(*from);
         }
     }
+    sort_axes(axes);
     loop {
-        let binding: Vec<(Axis, Axis)> = ties.iter().filter(|(from, _)| axes.contains(from)).copied().collect();
+        let binds = |from: &Axis| axes.binary_search(from).is_ok();
+        let binding: Vec<(Axis, Axis)> = ties.iter().filter(|(from, _)| binds(from)).copied().collect();
         let before = axes.len();
         axes.extend(binding.iter().map(|(_, to)| *to));
+        sort_axes(axes);
         if axes.len() == before {
             return binding;
         }
@@ -211,53 +217,56 @@ fn binding_ties(
 }
 
 /// For each group of axes the classes at which a segment begins, and the number of classes at the end.
-fn cuts(
-    space: &Space<'_>,
-    inner: &Conjunction,
-    clauses: &[Clause],
-    axes: &BTreeSet<Axis>,
-    ties: &[(Axis, Axis)],
-) -> BTreeMap<usize, Vec<u32>> {
-    let mut cuts: BTreeMap<usize, BTreeSet<u32>> = BTreeMap::new();
-    let mut cut = |axis: Axis, set: &ClassSet| {
-        let cuts = cuts.entry(space.group(axis)).or_default();
-        cuts.extend(set.runs().flat_map(|run| [run.start, run.end]));
-    };
-    for axis in axes {
-        cut(*axis, &ClassSet::all(space.count(*axis)));
-        if let Some(side) = inner.side(*axis) {
-            cut(*axis, side);
-        }
-    }
-    for (axis, avoided) in clauses.iter().flatten() {
-        cut(*axis, avoided);
-    }
-    // A tie tells absence from values.
-    for (from, absent) in ties.iter().filter_map(|(from, _)| Some((*from, space.absent(*from)?))) {
-        cut(from, &ClassSet::one(absent));
-    }
-    cuts.into_iter().map(|(group, cuts)| (group, cuts.into_iter().collect())).collect()
+struct Cuts {
+    /// Pairs of group and class, ascending.
+    packed: Vec<u64>,
 }
 
-/// A set of classes, all of whose ends are cuts, as a set of segments.
-fn segments(classes: &ClassSet, cuts: &[u32]) -> ClassSet {
-    let segment = |class: u32| u32::try_from(cuts.partition_point(|cut| *cut < class)).unwrap_or(u32::MAX);
-    ClassSet::from_runs(classes.runs().map(|run| segment(run.start)..segment(run.end)))
+impl Cuts {
+    fn new(space: &Space<'_>, inner: &Conjunction, clauses: &[Clause], axes: &[Axis], ties: &[(Axis, Axis)]) -> Self {
+        let mut packed = Vec::new();
+        let mut cut = |axis: Axis, set: &ClassSet| {
+            let group = small(space.group(axis));
+            packed.extend(set.runs().flat_map(|run| [pack(group, run.start), pack(group, run.end)]));
+        };
+        for axis in axes {
+            cut(*axis, &ClassSet::all(space.count(*axis)));
+            inner.side(*axis).into_iter().for_each(|side| cut(*axis, side));
+        }
+        clauses.iter().flatten().for_each(|(axis, avoided)| cut(*axis, avoided));
+        // A tie tells absence from values.
+        for (from, absent) in ties.iter().filter_map(|(from, _)| Some((*from, space.absent(*from)?))) {
+            cut(from, &ClassSet::one(absent));
+        }
+        Cuts { packed: ascending(packed) }
+    }
+
+    fn len(&self) -> usize {
+        self.packed.len()
+    }
+
+    fn of(&self, space: &Space<'_>, axis: Axis) -> &[u64] {
+        let group = small(space.group(axis));
+        let from = self.packed.partition_point(|packed| unpack(*packed).0 < group);
+        let to = self.packed.partition_point(|packed| unpack(*packed).0 <= group);
+        self.packed.get(from..to).unwrap_or_default()
+    }
+
+    /// A set of classes, all of whose ends are cuts, as a set of segments.
+    fn segments(classes: &ClassSet, cuts: &[u64]) -> ClassSet {
+        let segment = |class: u32| small(cuts.partition_point(|cut| unpack(*cut).1 < class));
+        ClassSet::from_runs(classes.runs().map(|run| segment(run.start)..segment(run.end)))
+    }
 }
 
 /// Gives equal literals equal numbers.
-#[derive(Default)]
-struct Numbering {
-    known: BTreeMap<(usize, ClassSet), u32>,
-}
-
-impl Numbering {
-    fn literals(&mut self, clause: impl IntoIterator<Item = (usize, ClassSet)>) -> Vec<Literal> {
-        let numbered = clause.into_iter().map(|(variable, avoided)| {
-            let next = u32::try_from(self.known.len()).unwrap_or(u32::MAX);
-            let number = *self.known.entry((variable, avoided.clone())).or_insert(next);
-            Literal { variable, avoided, number }
-        });
-        numbered.collect()
-    }
+fn number(clause: Vec<(usize, ClassSet)>, numbering: &mut Positions) -> Vec<Literal> {
+    let numbered = clause.into_iter().map(|(variable, avoided)| {
+        let mut key = vec![small(variable)];
+        avoided.write_key(&mut key);
+        let next = numbering.len();
+        let number = small(*numbering.entry(key).or_insert(next));
+        Literal { variable, avoided, number }
+    });
+    numbered.collect()
 }

@@ -9,10 +9,9 @@
 //!
 //! The stack is a list on the heap: how deep the search goes is the input's choice, and a stack overflow is a trap.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use super::budget::{Budget, Exhausted};
 use super::facts::{Clause, Facts};
+use super::ordered::{Positions, wide};
 use super::problem::{Literal, Problem};
 use super::space::{Conjunction, Point, Space};
 
@@ -28,7 +27,12 @@ pub fn escape(
     budget: &mut Budget,
 ) -> Result<Option<Point>, Exhausted> {
     let Some(problem) = Problem::new(space, inner, clauses, facts, budget)? else { return Ok(None) };
-    let mut search = Search { problem: &problem, chosen: BTreeMap::new(), order: Vec::new(), failed: BTreeSet::new() };
+    let mut search = Search {
+        problem: &problem,
+        chosen: vec![None; problem.variables.len()],
+        order: Vec::new(),
+        failed: Positions::new(),
+    };
     let found = search.run(budget)?;
     Ok(found.then(|| problem.point(space, inner, &search.chosen)))
 }
@@ -36,16 +40,21 @@ pub fn escape(
 /// Clauses by their position in the problem.
 type Clauses = Vec<usize>;
 
-/// What is left of some clauses on the variables that are not chosen yet: the numbers of their literals.
-type Rest = Vec<Vec<u32>>;
+/// What is left of some clauses on the variables that are not chosen yet: the numbers of their literals, clause by
+/// clause in ascending order, each clause ended by [`END`].
+type Rest = Vec<u32>;
+
+/// No literal has this number.
+const END: u32 = u32::MAX;
 
 struct Search<'p> {
     problem: &'p Problem,
-    chosen: BTreeMap<usize, u32>,
+    /// The segment chosen for each variable.
+    chosen: Vec<Option<u32>>,
     /// The chosen variables, the latest last.
     order: Vec<usize>,
     /// Rests that cannot be met.
-    failed: BTreeSet<Rest>,
+    failed: Positions,
 }
 
 /// Work that waits for the answer of what is searched below it.
@@ -86,7 +95,7 @@ impl Search<'_> {
     /// Begins on a set of clauses.
     fn meet(&mut self, clauses: &Clauses, waiting: &mut Vec<Frame>, budget: &mut Budget) -> Result<Step, Exhausted> {
         // Two clauses of which the same is left are one.
-        let mut open: BTreeMap<Vec<u32>, usize> = BTreeMap::new();
+        let mut open = Positions::new();
         for clause in clauses {
             let numbers: Vec<u32> = self.open(*clause).map(|literal| literal.number).collect();
             budget.spend(numbers.len().saturating_add(1))?;
@@ -96,14 +105,14 @@ impl Search<'_> {
             open.entry(numbers).or_insert(*clause);
         }
         let clauses: Clauses = open.values().copied().collect();
-        let mut parts = self.parts(&clauses);
+        let mut parts = self.parts(&clauses, budget)?;
         if parts.len() > 1 {
             let Some(first) = parts.pop() else { return Ok(Step::Answer(true)) };
             waiting.push(Frame::All { parts });
             return Ok(Step::Meet(first));
         }
-        let rest: Rest = open.into_keys().collect();
-        if self.failed.contains(&rest) {
+        let rest: Rest = open.into_keys().flat_map(|clause| clause.into_iter().chain([END])).collect();
+        if self.failed.contains_key(&rest) {
             return Ok(Step::Answer(false));
         }
         let Some(variable) = self.next_variable(&clauses) else { return Ok(Step::Answer(true)) };
@@ -128,13 +137,13 @@ impl Search<'_> {
             Frame::Any { .. } if answer => Step::Answer(true),
             Frame::Any { rest, variable, mut options, elsewhere, chosen_before } => {
                 for undone in self.order.split_off(chosen_before) {
-                    self.chosen.remove(&undone);
+                    self.choose(undone, None);
                 }
                 let Some(choice) = options.pop() else {
-                    self.failed.insert(rest);
+                    self.failed.insert(rest, 0);
                     return Step::Answer(false);
                 };
-                self.chosen.insert(variable, choice.segment);
+                self.choose(variable, Some(choice.segment));
                 self.order.push(variable);
                 let clauses = elsewhere.iter().copied().chain(choice.unmet).collect();
                 waiting.push(Frame::Any { rest, variable, options, elsewhere, chosen_before });
@@ -147,79 +156,100 @@ impl Search<'_> {
     /// that is met.
     fn open(&self, clause: usize) -> impl Iterator<Item = &Literal> {
         let literals = self.problem.clauses.get(clause).into_iter().flatten();
-        literals.filter(|literal| !self.chosen.contains_key(&literal.variable))
+        literals.filter(|literal| !self.is_chosen(literal.variable))
+    }
+
+    fn is_chosen(&self, variable: usize) -> bool {
+        self.chosen.get(variable).is_some_and(Option::is_some)
+    }
+
+    fn choose(&mut self, variable: usize, segment: Option<u32>) {
+        self.chosen.get_mut(variable).into_iter().for_each(|chosen| *chosen = segment);
     }
 
     /// The clauses, split so that no variable is in two parts.
-    fn parts(&self, clauses: &Clauses) -> Vec<Clauses> {
+    fn parts(&self, clauses: &Clauses, budget: &mut Budget) -> Result<Vec<Clauses>, Exhausted> {
         if clauses.len() < 2 {
-            return vec![clauses.clone()];
+            return Ok(vec![clauses.clone()]);
         }
-        let mut above: BTreeMap<usize, usize> = BTreeMap::new();
+        budget.spend(self.problem.variables.len())?;
+        let mut above: Vec<usize> = (0..self.problem.variables.len()).collect();
         for clause in clauses {
             let mut variables = self.open(*clause).map(|literal| literal.variable);
             let Some(first) = variables.next() else { continue };
             let mut top = top_of(&mut above, first);
             for variable in variables {
                 let other = top_of(&mut above, variable);
-                let (low, high) = (top.min(other), top.max(other));
-                above.insert(high, low);
-                top = low;
+                join(&mut above, top.max(other), top.min(other));
+                top = top.min(other);
             }
         }
-        let mut parts: BTreeMap<usize, Clauses> = BTreeMap::new();
+        // The part of each top variable, once it has one.
+        let mut part_of: Vec<Option<usize>> = vec![None; above.len()];
+        let mut parts: Vec<Clauses> = Vec::new();
         for clause in clauses {
-            if let Some(literal) = self.open(*clause).next() {
-                parts.entry(top_of(&mut above, literal.variable)).or_default().push(*clause);
+            let Some(literal) = self.open(*clause).next() else { continue };
+            let Some(part) = part_of.get_mut(top_of(&mut above, literal.variable)) else { continue };
+            let part = *part.get_or_insert(parts.len());
+            if part == parts.len() {
+                parts.push(Vec::new());
             }
+            parts.get_mut(part).into_iter().for_each(|part| part.push(*clause));
         }
-        parts.into_values().collect()
+        Ok(parts)
     }
 
     /// Of the shortest clause's variables the one that most clauses name.
     fn next_variable(&self, clauses: &Clauses) -> Option<usize> {
-        let mut named: BTreeMap<usize, usize> = BTreeMap::new();
-        for literal in clauses.iter().flat_map(|clause| self.open(*clause)) {
-            let count = named.entry(literal.variable).or_default();
-            *count = count.saturating_add(1);
+        let mut named: Vec<u32> = vec![0; self.problem.variables.len()];
+        let mut shortest: Option<(usize, usize)> = None;
+        for clause in clauses {
+            let mut length: usize = 0;
+            for literal in self.open(*clause) {
+                length = length.saturating_add(1);
+                named.get_mut(literal.variable).into_iter().for_each(|count| *count = count.saturating_add(1));
+            }
+            if shortest.is_none_or(|(_, least)| length < least) {
+                shortest = Some((*clause, length));
+            }
         }
-        let shortest = clauses.iter().min_by_key(|clause| self.open(**clause).count())?;
-        let by_use = |literal: &&Literal| (named.get(&literal.variable), std::cmp::Reverse(literal.variable));
-        self.open(*shortest).max_by_key(by_use).map(|literal| literal.variable)
+        let by_use = |variable: &usize| (named.get(*variable), std::cmp::Reverse(*variable));
+        self.open(shortest?.0).map(|literal| literal.variable).max_by_key(by_use)
     }
 
     /// The segments worth trying, the best last.
     fn options(&self, variable: usize, clauses: &Clauses, budget: &mut Budget) -> Result<Vec<Choice>, Exhausted> {
         let Some(of) = self.problem.variables.get(variable) else { return Ok(Vec::new()) };
-        let mut unmet: BTreeMap<u32, Clauses> = BTreeMap::new();
-        let mut impossible: BTreeSet<u32> = BTreeSet::new();
+        let segments = of.domain.runs().next_back().map_or(0, |last| wide(last.end));
+        budget.spend(segments)?;
+        // For each segment the clauses that it leaves unmet; `None` where one of them has no other variable left.
+        let mut unmet: Vec<Option<Clauses>> = vec![Some(Vec::new()); segments];
         for clause in clauses {
             let only_here = self.open(*clause).count() == 1;
             let Some(literal) = self.open(*clause).find(|literal| literal.variable == variable) else { continue };
             budget.spend(usize::try_from(literal.avoided.count()).unwrap_or(usize::MAX))?;
             for segment in literal.avoided.classes() {
-                if only_here {
-                    impossible.insert(segment);
-                } else {
-                    unmet.entry(segment).or_default().push(*clause);
+                match unmet.get_mut(wide(segment)) {
+                    Some(entry) if only_here => *entry = None,
+                    Some(Some(clauses)) => clauses.push(*clause),
+                    _ => {}
                 }
             }
         }
-        let segments = of.domain.classes().filter(|segment| !impossible.contains(segment));
-        let mut choices: Vec<Choice> =
-            segments.map(|segment| Choice { segment, unmet: unmet.remove(&segment).unwrap_or_default() }).collect();
-        budget.spend(choices.len())?;
-        choices.sort_by_cached_key(|choice| (choice.unmet.len(), of.rank(choice.segment)));
+        let possible = |segment: u32| {
+            let unmet = unmet.get_mut(wide(segment))?.take()?;
+            Some(Choice { segment, unmet })
+        };
+        let mut choices: Vec<Choice> = of.domain.classes().filter_map(possible).collect();
+        // The best first: what it leaves unmet no other leaves less of, so all that leave as much and more are dropped.
         let mut best: Vec<Choice> = Vec::new();
-        for choice in choices {
-            let nothing_left = choice.unmet.is_empty();
-            budget.spend(best.iter().map(|better| better.unmet.len().saturating_add(1)).sum())?;
-            if !best.iter().any(|better| is_subset(&better.unmet, &choice.unmet)) {
-                best.push(choice);
-            }
-            if nothing_left {
-                break;
-            }
+        while let Some(index) = (0..choices.len())
+            .min_by_key(|index| choices.get(*index).map(|choice| (choice.unmet.len(), of.rank(choice.segment))))
+        {
+            let chosen = choices.swap_remove(index);
+            budget.spend(choices.iter().map(|choice| choice.unmet.len().saturating_add(1)).sum())?;
+            choices.retain(|choice| !is_subset(&chosen.unmet, &choice.unmet));
+            best.push(chosen);
         }
         best.reverse();
         Ok(best)
@@ -227,14 +257,18 @@ impl Search<'_> {
 }
 
 /// The least variable that this one is joined with.
-fn top_of(above: &mut BTreeMap<usize, usize>, variable: usize) -> usize {
+fn top_of(above: &mut [usize], variable: usize) -> usize {
     let mut top = variable;
-    while let Some(next) = above.get(&top).filter(|next| **next != top) {
+    while let Some(next) = above.get(top).filter(|next| **next != top) {
         top = *next;
     }
     // The next look-up is short.
-    above.insert(variable, top);
+    join(above, variable, top);
     top
+}
+
+fn join(above: &mut [usize], lower: usize, upper: usize) {
+    above.get_mut(lower).into_iter().for_each(|above| *above = upper);
 }
 
 /// Whether every entry of one list is in the other; both keep the order of one common list.

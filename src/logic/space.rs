@@ -3,17 +3,28 @@
 //! A point gives every axis a value. A [`Term`] asks conditions of some axes; the [`Conjunction`] of it is the box of
 //! points that meet them all, written as one set of classes per axis. A [`Union`] is what a list of terms admits.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::budget::{Budget, Exhausted};
 use super::class_set::ClassSet;
 use super::condition::Condition;
 use super::domain::Domain;
+use super::ordered::{Positions, ascending, pack, small, unpack, wide};
 use super::partition::{Cuts, Kind, Partition};
 
 /// An axis of a space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Axis(usize);
+pub struct Axis(u32);
+
+impl Axis {
+    pub(super) fn number(self) -> u32 {
+        self.0
+    }
+
+    pub(super) fn numbered(number: u32) -> Self {
+        Axis(number)
+    }
+}
 
 /// A conjunction of conditions, as it was written: all must be met. No condition means every point.
 pub type Term<'a> = Vec<(Axis, Condition<'a>)>;
@@ -22,7 +33,7 @@ pub type Term<'a> = Vec<(Axis, Condition<'a>)>;
 #[derive(Debug, Default)]
 pub struct Outline<'a> {
     names: Vec<&'a str>,
-    by_name: BTreeMap<&'a str, Axis>,
+    by_name: BTreeMap<&'a str, u32>,
     /// For each axis, the number of the partition that it uses; axes that share their classes share one.
     groups: Vec<usize>,
     /// For each partition its domain and its cuts.
@@ -33,20 +44,24 @@ impl<'a> Outline<'a> {
     /// The axis of this name; a new one when the name is new.
     pub fn axis(&mut self, name: &'a str, domain: Domain) -> Axis {
         if let Some(axis) = self.by_name.get(name) {
-            return *axis;
+            return Axis(*axis);
         }
-        let axis = Axis(self.names.len());
+        let axis = small(self.names.len());
         self.names.push(name);
         self.by_name.insert(name, axis);
         self.groups.push(self.cuts.len());
         self.cuts.push((domain, Cuts::default()));
-        axis
+        Axis(axis)
+    }
+
+    fn group(&self, axis: Axis) -> usize {
+        self.groups.get(wide(axis.0)).copied().unwrap_or_default()
     }
 
     /// Takes note of every condition of a term.
     pub fn mention(&mut self, term: &Term<'a>) {
         for (axis, condition) in term {
-            let group = self.groups.get(axis.0).copied().unwrap_or_default();
+            let group = self.group(*axis);
             if let Some((_, cuts)) = self.cuts.get_mut(group) {
                 cuts.mention(condition);
             }
@@ -56,8 +71,7 @@ impl<'a> Outline<'a> {
     /// Lets two axes share their classes, so that "the same class" means "the same value". Call it before any term is
     /// mentioned.
     pub fn share(&mut self, from: Axis, to: Axis) {
-        let old = self.groups.get(from.0).copied().unwrap_or_default();
-        let new = self.groups.get(to.0).copied().unwrap_or_default();
+        let (old, new) = (self.group(from), self.group(to));
         for group in &mut self.groups {
             if *group == old {
                 *group = new;
@@ -80,7 +94,7 @@ impl<'a> Outline<'a> {
 #[derive(Debug)]
 pub struct Space<'a> {
     names: Vec<&'a str>,
-    by_name: BTreeMap<&'a str, Axis>,
+    by_name: BTreeMap<&'a str, u32>,
     groups: Vec<usize>,
     partitions: Vec<Partition<'a>>,
 }
@@ -88,8 +102,8 @@ pub struct Space<'a> {
 /// A box: one set of classes per axis; an axis that is not listed may have any value.
 ///
 /// Invariants: sides are sorted by axis; no side is empty (so every conjunction holds at least one point); no side holds
-/// every class.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default)]
+/// every class. Equal boxes are equal values.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Conjunction {
     sides: Vec<(Axis, ClassSet)>,
 }
@@ -100,8 +114,18 @@ pub struct Union {
     boxes: Vec<Conjunction>,
 }
 
-/// A point, as far as it has been chosen: one class per axis.
-pub type Point = BTreeMap<Axis, u32>;
+/// A point: one class for each axis of the space.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Point {
+    pub(super) classes: Vec<u32>,
+}
+
+impl Point {
+    /// The class that the point has on an axis.
+    pub fn class(&self, axis: Axis) -> Option<u32> {
+        self.classes.get(wide(axis.0)).copied()
+    }
+}
 
 impl<'a> Space<'a> {
     /// How many classes the axis has.
@@ -111,21 +135,21 @@ impl<'a> Space<'a> {
 
     /// The axes of the space.
     pub fn axes(&self) -> impl Iterator<Item = Axis> {
-        (0..self.names.len()).map(Axis)
+        (0..small(self.names.len())).map(Axis)
     }
 
     /// The axis of this name, if the space has one.
     pub fn axis(&self, name: &str) -> Option<Axis> {
-        self.by_name.get(name).copied()
+        self.by_name.get(name).copied().map(Axis)
     }
 
     pub fn name(&self, axis: Axis) -> &'a str {
-        self.names.get(axis.0).copied().unwrap_or_default()
+        self.names.get(wide(axis.0)).copied().unwrap_or_default()
     }
 
     /// Axes that share their classes answer the same number.
     pub fn group(&self, axis: Axis) -> usize {
-        self.groups.get(axis.0).copied().unwrap_or_default()
+        self.groups.get(wide(axis.0)).copied().unwrap_or_default()
     }
 
     /// The class of absence on this axis, if there is one.
@@ -143,43 +167,44 @@ impl<'a> Space<'a> {
         self.partition(axis)?.example(class)
     }
 
+    /// The value of a point on an axis; `None` for absence.
+    pub fn value(&self, axis: Axis, point: &Point) -> Option<&str> {
+        self.example(axis, point.class(axis)?)
+    }
+
     fn partition(&self, axis: Axis) -> Option<&Partition<'a>> {
         self.partitions.get(self.group(axis))
     }
 
     /// The box of the points that meet every condition of the term, or `None` when there is no such point.
     pub fn conjunction(&self, term: &Term<'_>) -> Option<Conjunction> {
-        let mut sides: BTreeMap<Axis, ClassSet> = BTreeMap::new();
-        for (axis, condition) in term {
+        let by_axis = (0..).zip(term).map(|(position, (axis, _))| pack(axis.0, position));
+        let mut sides: Vec<(Axis, ClassSet)> = Vec::with_capacity(term.len());
+        for (_, position) in ascending(by_axis.collect()).into_iter().map(unpack) {
+            let (axis, condition) = term.get(wide(position))?;
             let meeting = self.partition(*axis)?.meeting(condition);
-            let side = match sides.get(axis) {
-                Some(side) => side.intersection(&meeting),
-                None => meeting,
-            };
-            sides.insert(*axis, side);
+            match sides.last_mut() {
+                Some((last, side)) if last == axis => *side = side.intersection(&meeting),
+                _ => sides.push((*axis, meeting)),
+            }
         }
         Conjunction::new(sides, self)
     }
 
     /// What a list of terms admits.
     pub fn union<'t>(&self, terms: impl IntoIterator<Item = &'t Term<'t>>) -> Union {
-        Union::new(terms.into_iter().filter_map(|term| self.conjunction(term)))
+        Union::new(terms.into_iter().filter_map(|term| self.conjunction(term)).collect())
     }
 }
 
 impl Conjunction {
-    /// `None` when a side is empty: no point meets it.
-    fn new(sides: impl IntoIterator<Item = (Axis, ClassSet)>, space: &Space<'_>) -> Option<Self> {
-        let mut kept = Vec::new();
-        for (axis, side) in sides {
-            if side.is_empty() {
-                return None;
-            }
-            if side.count() < u64::from(space.count(axis)) {
-                kept.push((axis, side));
-            }
+    /// `None` when a side is empty: no point meets it. The sides must be sorted by axis.
+    fn new(mut sides: Vec<(Axis, ClassSet)>, space: &Space<'_>) -> Option<Self> {
+        if sides.iter().any(|(_, side)| side.is_empty()) {
+            return None;
         }
-        Some(Conjunction { sides: kept })
+        sides.retain(|(axis, side)| side.count() < u64::from(space.count(*axis)));
+        Some(Conjunction { sides })
     }
 
     /// The sides that leave something out, by axis.
@@ -189,17 +214,28 @@ impl Conjunction {
 
     /// The classes admitted on an axis; `None` when all are.
     pub fn side(&self, axis: Axis) -> Option<&ClassSet> {
-        let position = self.sides.binary_search_by_key(&axis, |(axis, _)| *axis).ok()?;
-        self.sides.get(position).map(|(_, side)| side)
+        let position = self.sides.partition_point(|(other, _)| *other < axis);
+        self.sides.get(position).filter(|(other, _)| *other == axis).map(|(_, side)| side)
     }
 
     pub fn intersection(&self, other: &Conjunction, space: &Space<'_>) -> Option<Conjunction> {
-        let mut sides: BTreeMap<Axis, ClassSet> = self.sides.iter().cloned().collect();
-        for (axis, side) in other.sides() {
-            let both = self.side(axis).map_or_else(|| side.clone(), |mine| mine.intersection(side));
-            sides.insert(axis, both);
+        let mut sides = Vec::with_capacity(self.sides.len().saturating_add(other.sides.len()));
+        let (mut mine, mut theirs) = (self.sides.iter().peekable(), other.sides.iter().peekable());
+        loop {
+            let side = match (mine.peek(), theirs.peek()) {
+                (None, None) => return Conjunction::new(sides, space),
+                (Some((left, side)), Some((right, other))) if left == right => {
+                    let both = (*left, side.intersection(other));
+                    mine.next();
+                    theirs.next();
+                    Some(both)
+                }
+                (Some((left, _)), Some((right, _))) if left > right => theirs.next().cloned(),
+                (Some(_), _) => mine.next().cloned(),
+                (None, Some(_)) => theirs.next().cloned(),
+            };
+            sides.extend(side);
         }
-        Conjunction::new(sides, space)
     }
 
     pub fn is_disjoint(&self, other: &Conjunction) -> bool {
@@ -211,15 +247,38 @@ impl Conjunction {
         other.sides().all(|(axis, theirs)| self.side(axis).is_some_and(|side| side.is_subset(theirs)))
     }
 
-    fn without(&self, axis: Axis) -> Conjunction {
-        Conjunction { sides: self.sides.iter().filter(|(other, _)| *other != axis).cloned().collect() }
+    /// The box as numbers that no other box is written as, one axis left out if asked.
+    fn key(&self, without: Option<Axis>) -> Vec<u32> {
+        let mut key = Vec::with_capacity(self.sides.len().saturating_mul(4));
+        for (axis, side) in self.sides().filter(|(axis, _)| Some(*axis) != without) {
+            key.push(axis.0);
+            side.write_key(&mut key);
+        }
+        key
+    }
+
+    /// The box with another side on an axis that it names.
+    fn with_side(&self, axis: Axis, side: &ClassSet, space: &Space<'_>) -> Option<Conjunction> {
+        let replaced =
+            self.sides().map(|(other, mine)| (other, if other == axis { side.clone() } else { mine.clone() }));
+        Conjunction::new(replaced.collect(), space)
     }
 }
 
 impl Union {
-    pub fn new(boxes: impl IntoIterator<Item = Conjunction>) -> Self {
-        let boxes: BTreeSet<Conjunction> = boxes.into_iter().collect();
-        Union { boxes: boxes.into_iter().collect() }
+    pub fn new(boxes: Vec<Conjunction>) -> Self {
+        Union::keyed(&boxes).0
+    }
+
+    /// The union of these boxes, with the position of each box in it by its key.
+    fn keyed(boxes: &[Conjunction]) -> (Self, Positions) {
+        let mut positions = Positions::new();
+        for (position, conjunction) in boxes.iter().enumerate() {
+            positions.entry(conjunction.key(None)).or_insert(position);
+        }
+        let boxes = positions.values().filter_map(|position| boxes.get(*position)).cloned().collect();
+        positions.values_mut().enumerate().for_each(|(position, value)| *value = position);
+        (Union { boxes }, positions)
     }
 
     /// The union of every point.
@@ -235,19 +294,21 @@ impl Union {
         self.boxes.is_empty()
     }
 
-    pub fn has(&self, conjunction: &Conjunction) -> bool {
-        self.boxes.binary_search(conjunction).is_ok()
+    /// Which of these boxes are boxes of this union as they stand.
+    pub fn among<'b>(&self, boxes: &'b [Conjunction]) -> impl Iterator<Item = (&'b Conjunction, bool)> {
+        let (_, positions) = Union::keyed(&self.boxes);
+        boxes.iter().map(move |conjunction| (conjunction, positions.contains_key(&conjunction.key(None))))
     }
 
     /// The points in either.
     pub fn or(&self, other: &Union) -> Union {
-        Union::new(self.boxes.iter().chain(&other.boxes).cloned())
+        Union::new([self.boxes.as_slice(), other.boxes.as_slice()].concat())
     }
 
     /// The points in both.
     pub fn and(&self, other: &Union, space: &Space<'_>) -> Union {
         let pairs = self.boxes.iter().flat_map(|mine| other.boxes.iter().map(move |theirs| (mine, theirs)));
-        Union::new(pairs.filter_map(|(mine, theirs)| mine.intersection(theirs, space)))
+        Union::new(pairs.filter_map(|(mine, theirs)| mine.intersection(theirs, space)).collect())
     }
 
     /// The same points in fewer boxes: boxes that differ on one axis alone become one, until none do.
@@ -255,43 +316,67 @@ impl Union {
     /// # Errors
     /// When the budget is spent; the union as it was answers every question as well.
     pub fn merged(&self, space: &Space<'_>, budget: &mut Budget) -> Result<Union, Exhausted> {
-        let mut boxes: BTreeSet<Conjunction> = self.boxes.iter().cloned().collect();
-        loop {
-            let before = boxes.len();
-            let mut by_axis: BTreeMap<Axis, Vec<Conjunction>> = BTreeMap::new();
-            for conjunction in &boxes {
-                budget.spend(conjunction.sides.len())?;
-                for (axis, _) in conjunction.sides() {
-                    by_axis.entry(axis).or_default().push(conjunction.clone());
-                }
-            }
-            for (axis, mentioning) in by_axis {
-                let mut alike: BTreeMap<Conjunction, Vec<Conjunction>> = BTreeMap::new();
-                for conjunction in mentioning {
-                    budget.spend(conjunction.sides.len())?;
-                    // An earlier axis may have merged it away.
-                    if boxes.contains(&conjunction) {
-                        alike.entry(conjunction.without(axis)).or_default().push(conjunction);
-                    }
-                }
-                for (rest, alike) in alike {
-                    let absorbed = boxes.contains(&rest);
-                    if alike.len() < 2 && !absorbed {
-                        continue;
-                    }
-                    let side = ClassSet::union(alike.iter().filter_map(|conjunction| conjunction.side(axis)));
-                    for conjunction in &alike {
-                        boxes.remove(conjunction);
-                    }
-                    if !absorbed {
-                        let sides = rest.sides.into_iter().chain([(axis, side)]).collect::<BTreeMap<_, _>>();
-                        boxes.extend(Conjunction::new(sides, space));
-                    }
-                }
-            }
-            if boxes.len() == before {
-                return Ok(Union { boxes: boxes.into_iter().collect() });
+        let (mut union, mut positions) = Union::keyed(&self.boxes);
+        while union.boxes.len() > 1 {
+            let before = union.boxes.len();
+            let merged = union.merged_once(&positions, space, budget)?;
+            (union, positions) = Union::keyed(&merged);
+            if union.boxes.len() == before {
+                break;
             }
         }
+        Ok(union)
+    }
+
+    /// One round over all axes; a box takes part in one merge at the most.
+    fn merged_once(
+        &self,
+        positions: &Positions,
+        space: &Space<'_>,
+        budget: &mut Budget,
+    ) -> Result<Vec<Conjunction>, Exhausted> {
+        let mut by_axis = Vec::new();
+        for (position, conjunction) in (0..).zip(&self.boxes) {
+            budget.spend(conjunction.sides.len().saturating_add(1))?;
+            by_axis.extend(conjunction.sides().map(|(axis, _)| pack(axis.0, position)));
+        }
+        let by_axis = ascending(by_axis);
+        let mut gone: Vec<bool> = vec![false; self.boxes.len()];
+        let mut merged: Vec<Conjunction> = Vec::new();
+        for mentioning in by_axis.chunk_by(|left, right| unpack(*left).0 == unpack(*right).0) {
+            let Some(axis) = mentioning.first().map(|first| Axis(unpack(*first).0)) else { continue };
+            // Positions of boxes that are alike but for this axis.
+            let mut groups: Vec<Vec<usize>> = Vec::new();
+            let mut alike = Positions::new();
+            for position in mentioning.iter().map(|packed| wide(unpack(*packed).1)) {
+                let Some(conjunction) = self.boxes.get(position) else { continue };
+                if gone.get(position) != Some(&false) {
+                    continue;
+                }
+                budget.spend(conjunction.sides.len())?;
+                let rest = conjunction.key(Some(axis));
+                if positions.get(&rest).is_some_and(|rest| gone.get(*rest) == Some(&false)) {
+                    // The box without this side is there, and holds this one.
+                    gone.get_mut(position).into_iter().for_each(|gone| *gone = true);
+                    continue;
+                }
+                let group = *alike.entry(rest).or_insert(groups.len());
+                if group == groups.len() {
+                    groups.push(Vec::new());
+                }
+                groups.get_mut(group).into_iter().for_each(|group| group.push(position));
+            }
+            for group in groups.into_iter().filter(|group| group.len() > 1) {
+                let boxes: Vec<&Conjunction> = group.iter().filter_map(|position| self.boxes.get(*position)).collect();
+                let side = ClassSet::union(boxes.iter().filter_map(|conjunction| conjunction.side(axis)));
+                merged.extend(boxes.first().and_then(|first| first.with_side(axis, &side, space)));
+                for position in group {
+                    gone.get_mut(position).into_iter().for_each(|gone| *gone = true);
+                }
+            }
+        }
+        let kept = self.boxes.iter().zip(gone).filter(|(_, gone)| !gone).map(|(conjunction, _)| conjunction.clone());
+        merged.extend(kept);
+        Ok(merged)
     }
 }

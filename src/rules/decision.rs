@@ -1,10 +1,10 @@
 //! From what the rules found to one decision.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::finding::{Few, Finding, Severity};
+use super::finding::{Code, Few, Finding, Severity};
 use crate::kubernetes::field::Unreadable;
 
 /// What a face sends back, whatever its protocol.
@@ -19,7 +19,7 @@ pub struct Decision {
     pub code: Option<u16>,
     /// For machines, under the stable keys of [`Annotation`].
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub audit_annotations: BTreeMap<&'static str, String>,
+    pub audit_annotations: BTreeMap<String, String>,
     /// For people, one line each, on acceptance too.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
@@ -59,7 +59,7 @@ impl Annotation {
 #[derive(Debug, Default)]
 pub struct Report {
     findings: Vec<Finding>,
-    annotations: BTreeMap<&'static str, String>,
+    annotations: BTreeMap<String, String>,
 }
 
 impl Report {
@@ -73,7 +73,7 @@ impl Report {
 
     /// Sets an annotation; the first value stands.
     pub fn annotate(&mut self, annotation: Annotation, value: String) {
-        self.annotations.entry(annotation.key()).or_insert(value);
+        self.annotations.entry(annotation.key().to_owned()).or_insert(value);
     }
 
     /// Adds what one rule found; under `enforcement: warn` nothing of it refuses.
@@ -87,17 +87,20 @@ impl Report {
 
     /// The decision over everything found: every finding, in the fixed order of the codes.
     pub fn decide(mut self) -> Decision {
-        self.findings.sort_by_key(|finding| finding.code);
-        let mut seen = BTreeSet::new();
-        let codes: Vec<&str> = (self.findings.iter())
-            .filter(|finding| seen.insert(finding.code))
-            .map(|finding| finding.code.name())
-            .collect();
+        let mut ordered: Vec<Finding> = Vec::with_capacity(self.findings.len());
+        let mut codes: Vec<&str> = Vec::new();
+        for code in Code::ALL {
+            let before = ordered.len();
+            ordered.extend(self.findings.iter().filter(|finding| finding.code == *code).cloned());
+            if ordered.len() > before {
+                codes.push(code.name());
+            }
+        }
         if !codes.is_empty() {
-            self.annotations.insert(Annotation::Findings.key(), codes.join(","));
+            self.annotations.insert(Annotation::Findings.key().to_owned(), codes.join(","));
         }
         let (refusals, warnings): (Vec<&Finding>, Vec<&Finding>) =
-            self.findings.iter().partition(|finding| finding.severity == Severity::Refuses);
+            ordered.iter().partition(|finding| finding.severity == Severity::Refuses);
         let accepted = refusals.is_empty();
         Decision {
             accepted,

@@ -1,7 +1,5 @@
 //! Topology facts: what the settings say of the nodes of this cluster, that no selector says.
 
-use std::collections::BTreeMap;
-
 use k8s_openapi::api::core::v1::{NodeSelectorRequirement, NodeSelectorTerm};
 
 use super::settings::NEEDS_CLUSTER;
@@ -149,7 +147,7 @@ impl Written<'_> {
 }
 
 fn read_zones(field: &Field<'_, '_>, facts: &mut Vec<Fact>) -> Result<(), Unreadable> {
-    let mut region_of: BTreeMap<&str, &str> = BTreeMap::new();
+    let mut region_of = Labels::new();
     for (region, zones) in field.members()? {
         for item in zones.items()? {
             let zone = item.required_string()?;
@@ -159,7 +157,7 @@ fn read_zones(field: &Field<'_, '_>, facts: &mut Vec<Fact>) -> Result<(), Unread
             if region.is_empty() || !Domain::OptionalText.contains(region) {
                 return Err(zones.unreadable(format!("`{region}` is no region, as a node's label spells it")));
             }
-            match region_of.insert(zone, region) {
+            match region_of.insert(zone.to_owned(), region.to_owned()) {
                 Some(other) if other != region => {
                     return Err(
                         item.unreadable(format!("zone `{zone}` stands under two regions: `{other}` and `{region}`"))
@@ -171,7 +169,7 @@ fn read_zones(field: &Field<'_, '_>, facts: &mut Vec<Fact>) -> Result<(), Unread
     }
     for (zone, region) in region_of {
         let name = format!("zone {zone} lies in region {region}");
-        facts.push(Fact { name, says: Says::Implies(Some(one_of(ZONE, zone)), one_of(REGION, region)) });
+        facts.push(Fact { name, says: Says::Implies(Some(one_of(ZONE, &zone)), one_of(REGION, &region)) });
     }
     Ok(())
 }

@@ -1,7 +1,5 @@
 //! One volume before and after an edit, ready for questions: which nodes it loses and gains, and which facts that takes.
 
-use std::collections::BTreeSet;
-
 use super::topology::{Fact, Topology, Written};
 use crate::kubernetes::field::short;
 use crate::kubernetes::node_selector::Labels;
@@ -170,11 +168,13 @@ impl<'t> VolumeEdit<'t> {
     }
 
     fn node(&self, point: &Point) -> Labels {
-        let labels = point.iter().filter_map(|(axis, class)| {
-            let value = self.space.example(*axis, *class)?;
-            Some((self.space.name(*axis).to_owned(), value.to_owned()))
-        });
-        labels.collect()
+        let mut labels = Labels::new();
+        labels.extend(
+            self.space
+                .axes()
+                .filter_map(|axis| Some((self.space.name(axis).to_owned(), self.space.value(axis, point)?.to_owned()))),
+        );
+        labels
     }
 }
 
@@ -200,8 +200,13 @@ fn relation(loses: &Containment, gains: &Containment) -> Relation {
 pub fn describe_node(node: &Labels, volumes: &[&Volume]) -> String {
     const MOST: usize = 5;
     if node.is_empty() {
-        let keys: BTreeSet<&str> = volumes.iter().flat_map(|volume| volume.keys()).collect();
-        let shown: Vec<String> = keys.into_iter().take(MOST).map(|key| format!("`{}`", short(key, 120))).collect();
+        let mut shown: Vec<String> = Vec::new();
+        for key in volumes.iter().flat_map(|volume| volume.keys()) {
+            let key = format!("`{}`", short(key, 120));
+            if shown.len() < MOST && !shown.contains(&key) {
+                shown.push(key);
+            }
+        }
         return format!("without {}", shown.join(", "));
     }
     let mut shown: Vec<String> = node.iter().take(MOST).map(|(key, value)| format!("`{key}={value}`")).collect();

@@ -63,7 +63,7 @@ fn terms_that_mislead(
     let mut redundant = few(Code::RedundantTerm);
     let boxes: Vec<Conjunction> = alive.iter().map(|(_, conjunction)| conjunction.clone()).collect();
     // Where the budget ends nothing is said: the finding is a hint, and costs nobody an answer.
-    for (inner, outer) in covered(&boxes, budget).unwrap_or_default() {
+    for (inner, outer) in covered(&edit.space, &boxes, budget).unwrap_or_default() {
         let (Some((inner, _)), Some((outer, _))) = (alive.get(inner), alive.get(outer)) else { continue };
         let headline = format!(
             "redundant term: every node that term {inner} of volume `{name}` matches, term {outer} matches too"
