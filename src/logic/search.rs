@@ -11,7 +11,7 @@
 
 use super::budget::{Budget, Exhausted};
 use super::facts::{Clause, Facts};
-use super::ordered::{Positions, wide};
+use super::ordered::{Positions, pack, small, unpack, wide};
 use super::problem::{Literal, Problem};
 use super::space::{Conjunction, Point, Space};
 
@@ -31,6 +31,7 @@ pub fn escape(
         problem: &problem,
         chosen: vec![None; problem.variables.len()],
         order: Vec::new(),
+        rests: Rests::new(&problem),
         failed: Positions::new(),
     };
     let found = search.run(budget)?;
@@ -40,27 +41,21 @@ pub fn escape(
 /// Clauses by their position in the problem.
 type Clauses = Vec<usize>;
 
-/// What is left of some clauses on the variables that are not chosen yet: the numbers of their literals, clause by
-/// clause in ascending order, each clause ended by [`END`].
-type Rest = Vec<u32>;
-
-/// No literal has this number.
-const END: u32 = u32::MAX;
-
 struct Search<'p> {
     problem: &'p Problem,
     /// The segment chosen for each variable.
     chosen: Vec<Option<u32>>,
     /// The chosen variables, the latest last.
     order: Vec<usize>,
-    /// Rests that cannot be met.
+    rests: Rests,
+    /// Lists of rests that cannot all be met.
     failed: Positions,
 }
 
 /// Work that waits for the answer of what is searched below it.
 enum Frame {
     /// One of these choices must succeed.
-    Any { rest: Rest, variable: usize, options: Vec<Choice>, elsewhere: Clauses, chosen_before: usize },
+    Any { rest: Vec<u32>, variable: usize, options: Vec<Choice>, elsewhere: Clauses, chosen_before: usize },
     /// Each of these parts must succeed.
     All { parts: Vec<Clauses> },
 }
@@ -76,7 +71,24 @@ enum Step {
     Answer(bool),
 }
 
-impl Search<'_> {
+/// Clauses that are to be met, each with its literals on variables that are not chosen yet. They have no other literal
+/// that is met, or they would not be to be met.
+struct Open<'p> {
+    clauses: Clauses,
+    literals: Vec<&'p Literal>,
+    /// For each clause where its literals end.
+    ends: Vec<usize>,
+}
+
+impl<'p> Open<'p> {
+    fn iter(&self) -> impl Iterator<Item = (usize, &[&'p Literal])> {
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        let stretches = starts.zip(&self.ends).map(|(start, end)| self.literals.get(start..*end).unwrap_or_default());
+        self.clauses.iter().copied().zip(stretches)
+    }
+}
+
+impl<'p> Search<'p> {
     /// Whether every clause can be met; if so, `chosen` meets them.
     fn run(&mut self, budget: &mut Budget) -> Result<bool, Exhausted> {
         let mut waiting: Vec<Frame> = Vec::new();
@@ -94,33 +106,35 @@ impl Search<'_> {
 
     /// Begins on a set of clauses.
     fn meet(&mut self, clauses: &Clauses, waiting: &mut Vec<Frame>, budget: &mut Budget) -> Result<Step, Exhausted> {
-        // Two clauses of which the same is left are one.
-        let mut open = Positions::new();
+        let mut rests: Vec<u64> = Vec::with_capacity(clauses.len());
         for clause in clauses {
-            let numbers: Vec<u32> = self.open(*clause).map(|literal| literal.number).collect();
-            budget.spend(numbers.len().saturating_add(1))?;
-            if numbers.is_empty() {
-                return Ok(Step::Answer(false));
+            budget.spend(1)?;
+            match self.rests.of(*clause, self.problem, &self.chosen) {
+                None => return Ok(Step::Answer(false)),
+                Some(rest) => rests.push(pack(rest, small(*clause))),
             }
-            open.entry(numbers).or_insert(*clause);
         }
-        let clauses: Clauses = open.values().copied().collect();
-        let mut parts = self.parts(&clauses, budget)?;
+        // Two clauses of which the same is left are one.
+        rests.sort_unstable();
+        rests.dedup_by_key(|packed| unpack(*packed).0);
+        let rest: Vec<u32> = rests.iter().map(|packed| unpack(*packed).0).collect();
+        if self.failed.contains_key(&rest) {
+            return Ok(Step::Answer(false));
+        }
+        let open = self.open(rests.into_iter().map(|packed| wide(unpack(packed).1)).collect());
+        budget.spend(open.literals.len().saturating_mul(NODE))?;
+        let mut parts = self.parts(&open, budget)?;
         if parts.len() > 1 {
             let Some(first) = parts.pop() else { return Ok(Step::Answer(true)) };
             waiting.push(Frame::All { parts });
             return Ok(Step::Meet(first));
         }
-        let rest: Rest = open.into_keys().flat_map(|clause| clause.into_iter().chain([END])).collect();
-        if self.failed.contains_key(&rest) {
-            return Ok(Step::Answer(false));
-        }
-        let Some(variable) = self.next_variable(&clauses) else { return Ok(Step::Answer(true)) };
-        let (on_it, elsewhere): (Clauses, Clauses) =
-            clauses.iter().partition(|clause| self.open(**clause).any(|literal| literal.variable == variable));
-        let options = self.options(variable, &on_it, budget)?;
-        let chosen_before = self.order.len();
-        let frame = Frame::Any { rest, variable, options, elsewhere, chosen_before };
+        let Some(variable) = self.next_variable(&open) else { return Ok(Step::Answer(true)) };
+        let options = self.options(variable, &open, budget)?;
+        let elsewhere =
+            open.iter().filter(|(_, literals)| !literals.iter().any(|literal| literal.variable == variable));
+        let elsewhere = elsewhere.map(|(clause, _)| clause).collect();
+        let frame = Frame::Any { rest, variable, options, elsewhere, chosen_before: self.order.len() };
         Ok(self.resume(frame, false, waiting))
     }
 
@@ -152,15 +166,15 @@ impl Search<'_> {
         }
     }
 
-    /// The literals of a clause on variables that are not chosen yet. A clause that is being met has no other literal
-    /// that is met.
-    fn open(&self, clause: usize) -> impl Iterator<Item = &Literal> {
-        let literals = self.problem.clauses.get(clause).into_iter().flatten();
-        literals.filter(|literal| !self.is_chosen(literal.variable))
-    }
-
-    fn is_chosen(&self, variable: usize) -> bool {
-        self.chosen.get(variable).is_some_and(Option::is_some)
+    fn open(&self, clauses: Clauses) -> Open<'p> {
+        let mut open = Open { literals: Vec::new(), ends: Vec::with_capacity(clauses.len()), clauses: Vec::new() };
+        for clause in &clauses {
+            let literals = self.problem.clauses.get(*clause).into_iter().flatten();
+            open.literals.extend(literals.filter(|literal| !is_chosen(&self.chosen, literal)));
+            open.ends.push(open.literals.len());
+        }
+        open.clauses = clauses;
+        open
     }
 
     fn choose(&mut self, variable: usize, segment: Option<u32>) {
@@ -168,14 +182,14 @@ impl Search<'_> {
     }
 
     /// The clauses, split so that no variable is in two parts.
-    fn parts(&self, clauses: &Clauses, budget: &mut Budget) -> Result<Vec<Clauses>, Exhausted> {
-        if clauses.len() < 2 {
-            return Ok(vec![clauses.clone()]);
+    fn parts(&self, open: &Open<'_>, budget: &mut Budget) -> Result<Vec<Clauses>, Exhausted> {
+        if open.clauses.len() < 2 {
+            return Ok(vec![open.clauses.clone()]);
         }
         budget.spend(self.problem.variables.len())?;
         let mut above: Vec<usize> = (0..self.problem.variables.len()).collect();
-        for clause in clauses {
-            let mut variables = self.open(*clause).map(|literal| literal.variable);
+        for (_, literals) in open.iter() {
+            let mut variables = literals.iter().map(|literal| literal.variable);
             let Some(first) = variables.next() else { continue };
             let mut top = top_of(&mut above, first);
             for variable in variables {
@@ -187,51 +201,46 @@ impl Search<'_> {
         // The part of each top variable, once it has one.
         let mut part_of: Vec<Option<usize>> = vec![None; above.len()];
         let mut parts: Vec<Clauses> = Vec::new();
-        for clause in clauses {
-            let Some(literal) = self.open(*clause).next() else { continue };
+        for (clause, literals) in open.iter() {
+            let Some(literal) = literals.first() else { continue };
             let Some(part) = part_of.get_mut(top_of(&mut above, literal.variable)) else { continue };
             let part = *part.get_or_insert(parts.len());
             if part == parts.len() {
                 parts.push(Vec::new());
             }
-            parts.get_mut(part).into_iter().for_each(|part| part.push(*clause));
+            parts.get_mut(part).into_iter().for_each(|part| part.push(clause));
         }
         Ok(parts)
     }
 
-    /// Of the shortest clause's variables the one that most clauses name.
-    fn next_variable(&self, clauses: &Clauses) -> Option<usize> {
+    /// Of the variables of the shortest clauses the one that most clauses name. The same rest always gives the same
+    /// variable, or rests that were reached in different ways would be searched twice.
+    fn next_variable(&self, open: &Open<'_>) -> Option<usize> {
         let mut named: Vec<u32> = vec![0; self.problem.variables.len()];
-        let mut shortest: Option<(usize, usize)> = None;
-        for clause in clauses {
-            let mut length: usize = 0;
-            for literal in self.open(*clause) {
-                length = length.saturating_add(1);
-                named.get_mut(literal.variable).into_iter().for_each(|count| *count = count.saturating_add(1));
-            }
-            if shortest.is_none_or(|(_, least)| length < least) {
-                shortest = Some((*clause, length));
-            }
+        for literal in &open.literals {
+            named.get_mut(literal.variable).into_iter().for_each(|count| *count = count.saturating_add(1));
         }
+        let least = open.iter().map(|(_, literals)| literals.len()).min()?;
+        let shortest = open.iter().filter(|(_, literals)| literals.len() == least);
         let by_use = |variable: &usize| (named.get(*variable), std::cmp::Reverse(*variable));
-        self.open(shortest?.0).map(|literal| literal.variable).max_by_key(by_use)
+        shortest.flat_map(|(_, literals)| literals).map(|literal| literal.variable).max_by_key(by_use)
     }
 
     /// The segments worth trying, the best last.
-    fn options(&self, variable: usize, clauses: &Clauses, budget: &mut Budget) -> Result<Vec<Choice>, Exhausted> {
+    fn options(&self, variable: usize, open: &Open<'_>, budget: &mut Budget) -> Result<Vec<Choice>, Exhausted> {
         let Some(of) = self.problem.variables.get(variable) else { return Ok(Vec::new()) };
         let segments = of.domain.runs().next_back().map_or(0, |last| wide(last.end));
         budget.spend(segments)?;
         // For each segment the clauses that it leaves unmet; `None` where one of them has no other variable left.
         let mut unmet: Vec<Option<Clauses>> = vec![Some(Vec::new()); segments];
-        for clause in clauses {
-            let only_here = self.open(*clause).count() == 1;
-            let Some(literal) = self.open(*clause).find(|literal| literal.variable == variable) else { continue };
+        for (clause, literals) in open.iter() {
+            let only_here = literals.len() == 1;
+            let Some(literal) = literals.iter().find(|literal| literal.variable == variable) else { continue };
             budget.spend(usize::try_from(literal.avoided.count()).unwrap_or(usize::MAX))?;
             for segment in literal.avoided.classes() {
                 match unmet.get_mut(wide(segment)) {
                     Some(entry) if only_here => *entry = None,
-                    Some(Some(clauses)) => clauses.push(*clause),
+                    Some(Some(clauses)) => clauses.push(clause),
                     _ => {}
                 }
             }
@@ -254,6 +263,64 @@ impl Search<'_> {
         best.reverse();
         Ok(best)
     }
+}
+
+/// Steps for one literal at a node of the search that is not known to fail: so many times as much work as looking at a
+/// clause.
+const NODE: usize = 5;
+
+/// Gives what is left of a clause a number: equal rests, of whatever clauses, have equal numbers.
+struct Rests {
+    /// The number of each rest, by the numbers of its literals.
+    numbers: Positions,
+    /// For each clause of few literals the number of each of its rests, by which literals are left; see [`UNKNOWN`].
+    known: Vec<Vec<u32>>,
+}
+
+/// A clause of more literals has its rests looked up by what they say, each time.
+const FEW: usize = 6;
+
+/// This rest has not been met before.
+const UNKNOWN: u32 = u32::MAX;
+
+impl Rests {
+    fn new(problem: &Problem) -> Self {
+        let known = problem.clauses.iter().map(|clause| match clause.len() {
+            length if length <= FEW => vec![UNKNOWN; 1 << length],
+            _ => Vec::new(),
+        });
+        Rests { numbers: Positions::new(), known: known.collect() }
+    }
+
+    /// `None` when no literal is left: the clause cannot be met any more.
+    fn of(&mut self, clause: usize, problem: &Problem, chosen: &[Option<u32>]) -> Option<u32> {
+        let literals = problem.clauses.get(clause)?;
+        let left = literals.iter().filter(|literal| !is_chosen(chosen, literal));
+        let few = literals.len() <= FEW;
+        if few {
+            let bits = literals.iter().enumerate().filter(|(_, literal)| !is_chosen(chosen, literal));
+            let which = bits.fold(0, |which: usize, (bit, _)| which | (1 << bit));
+            if which == 0 {
+                return None;
+            }
+            let known = self.known.get_mut(clause)?.get_mut(which)?;
+            if *known == UNKNOWN {
+                *known = numbered(&mut self.numbers, left.map(|literal| literal.number).collect());
+            }
+            return Some(*known);
+        }
+        let rest: Vec<u32> = left.map(|literal| literal.number).collect();
+        if rest.is_empty() { None } else { Some(numbered(&mut self.numbers, rest)) }
+    }
+}
+
+fn numbered(numbers: &mut Positions, rest: Vec<u32>) -> u32 {
+    let next = numbers.len();
+    small(*numbers.entry(rest).or_insert(next))
+}
+
+fn is_chosen(chosen: &[Option<u32>], literal: &Literal) -> bool {
+    chosen.get(literal.variable).is_some_and(Option::is_some)
 }
 
 /// The least variable that this one is joined with.
