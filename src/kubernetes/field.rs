@@ -210,18 +210,22 @@ impl<'v, 'p> Field<'v, 'p> {
         self.unreadable(format!("must be {wanted}, is {kind}: `{}`", self.shown()))
     }
 
-    /// The value in one short line of JSON.
+    /// The value in a few characters. A whole subtree has no place in a message and may hold what must not be shown.
     fn shown(&self) -> String {
         match self.value {
-            None => String::from("null"),
+            None | Some(Value::Null) => String::from("null"),
+            Some(Value::Bool(value)) => value.to_string(),
+            Some(Value::Number(number)) => match (number.as_i64(), number.as_u64()) {
+                (Some(number), _) => number.to_string(),
+                (_, Some(number)) => number.to_string(),
+                _ => String::from("no integer of 64 bits"),
+            },
             Some(Value::Str(text)) => short(text, 60),
-            // A whole subtree has no place in a message and may hold what must not be shown.
-            Some(Value::Array(items)) if !items.is_empty() => format!("[… {} items]", items.len()),
-            Some(Value::Object(members)) if !members.is_empty() => {
-                let names: Vec<&str> = members.iter().map(|(name, _)| name).collect();
-                short(&format!("{{{}: …}}", names.join(", ")), 60)
+            Some(Value::Array(items)) => format!("[{} items]", items.len()),
+            Some(Value::Object(members)) => {
+                let names: Vec<&str> = members.iter().map(|(name, _)| name).take(5).collect();
+                short(&format!("{{{}}}", names.join(", ")), 60)
             }
-            Some(value) => short(&value.to_string(), 60),
         }
     }
 
