@@ -1,4 +1,30 @@
 //! Decides, exactly and with evidence, whether a change to where Kubernetes may place volumes and pods is safe.
+//!
+//! A request comes in, a decision goes out. What is compared are sets, not spellings: *is every node that the old node
+//! affinity admits admitted by the new one? is every taint that this pod tolerates one that it may tolerate?* Where the
+//! answer is no, the decision carries one node, or one taint, that shows it, and that example has been replayed through a
+//! plain matcher before it is shown.
+//!
+//! # What it does not do
+//!
+//! * It does not validate objects: that is the API server's work, done before. What the API server would refuse is read
+//!   as Kubernetes' own matchers read it, as something that matches nothing.
+//! * It changes nothing: it accepts or refuses.
+//! * It reads nothing but the request and the settings: no cluster, no clock, no files, no network.
+//!
+//! # Layers
+//!
+//! Arrows go one way, and a test fails when one runs back:
+//!
+//! ```text
+//! kubewarden  →  rules  →  kubernetes  →  logic
+//! talks          decides   reads          computes
+//! ```
+//!
+//! * [`logic`] computes with sets of values, conjunctions and unions. It knows no Kubernetes name and no JSON.
+//! * [`kubernetes`] reads objects into terms of that algebra, with a field path on every complaint. It never decides.
+//! * [`rules`] holds one file per rule: settings and request in, findings out. It knows no engine.
+//! * [`kubewarden`] is the waPC face: bytes in, bytes out.
 #![deny(
     clippy::unwrap_used,
     clippy::expect_used,
