@@ -24,14 +24,21 @@ fn judge(payload: &[u8]) -> Decision {
         (Ok(settings), Ok(request)) => (settings, request),
         (Err(unreadable), _) | (_, Err(unreadable)) => return Decision::unreadable(&unreadable),
     };
-    let settings = match Settings::read(&settings.renamed("")) {
+    let settings = match read_settings(&settings) {
         Ok(settings) => settings,
         Err(unreadable) => return Decision::unusable_settings(&unreadable),
     };
-    match Request::read(&request.renamed("")) {
+    let root = request.renamed("");
+    match request.check_object().and_then(|()| Request::read(&root)) {
         Ok(request) => rules::judge(&settings, &request),
         Err(unreadable) => Decision::unreadable(&unreadable),
     }
+}
+
+/// Paths in settings begin at the section, as whoever wrote them sees them.
+fn read_settings(settings: &Field<'_, '_>) -> Result<Settings, Unreadable> {
+    settings.check_object()?;
+    Settings::read(&settings.renamed(""))
 }
 
 #[derive(Serialize)]
@@ -42,7 +49,7 @@ struct SettingsVerdict {
 
 /// `validate_settings`: whether the settings can be used, and if not, why, in a sentence.
 pub fn validate_settings(payload: &[u8]) -> Vec<u8> {
-    let verdict = field::parse(payload).and_then(|document| Settings::read(&Field::root("", &document)));
+    let verdict = field::parse(payload).and_then(|document| read_settings(&Field::root("settings", &document)));
     to_json(&SettingsVerdict {
         valid: verdict.is_ok(),
         message: verdict.err().map(|Unreadable { path, problem }| format!("settings are not valid: {path}: {problem}")),
