@@ -66,6 +66,12 @@ impl<'v, 'p> Field<'v, 'p> {
         self.value.is_some()
     }
 
+    /// Whether two fields hold the same value, as far as can be seen without reading it: members in another order count as
+    /// another value.
+    pub fn is_same(&self, other: &Field<'_, '_>) -> bool {
+        self.value == other.value
+    }
+
     /// # Errors
     /// When this field is present and not an object.
     pub fn check_object(&self) -> Result<(), Unreadable> {
@@ -126,6 +132,18 @@ impl<'v, 'p> Field<'v, 'p> {
         }))
     }
 
+    /// Reads every element of a list.
+    ///
+    /// # Errors
+    /// When the field is not a list, and whatever `read` complains of.
+    pub fn each<T>(&self, read: impl Fn(&Field<'v, '_>) -> Result<T, Unreadable>) -> Result<Vec<T>, Unreadable> {
+        let mut all = Vec::new();
+        for item in self.items()? {
+            all.push(read(&item)?);
+        }
+        Ok(all)
+    }
+
     /// # Errors
     /// When the value is not a string.
     pub fn string(&self) -> Result<Option<&'v str>, Unreadable> {
@@ -134,6 +152,22 @@ impl<'v, 'p> Field<'v, 'p> {
             Some(Value::Str(text)) => Ok(Some(text.as_ref())),
             Some(_) => Err(self.wrong_type("a string")),
         }
+    }
+
+    /// The member `key`, which is a string.
+    ///
+    /// # Errors
+    /// When this is not an object, and when the member is not a string.
+    pub fn string_of(&self, key: &str) -> Result<Option<&'v str>, Unreadable> {
+        self.get(key)?.string()
+    }
+
+    /// The member `key`, which is a boolean.
+    ///
+    /// # Errors
+    /// When this is not an object, and when the member is not a boolean.
+    pub fn boolean_of(&self, key: &str) -> Result<Option<bool>, Unreadable> {
+        self.get(key)?.boolean()
     }
 
     /// # Errors
@@ -145,7 +179,7 @@ impl<'v, 'p> Field<'v, 'p> {
     /// # Errors
     /// When the value is not a list of strings.
     pub fn strings(&self) -> Result<Vec<&'v str>, Unreadable> {
-        self.items()?.map(|item| item.required_string()).collect()
+        self.each(|item| item.required_string())
     }
 
     /// # Errors

@@ -1,9 +1,18 @@
 //! Reads: objects into the terms of [`crate::logic`], with a field path on every complaint. The semantics here are those
 //! of Kubernetes' own code, which each file names; nothing here decides whether a change is acceptable.
 
+pub mod claim;
+pub mod csi_driver;
 pub mod field;
+pub mod host_path;
+pub mod image;
 pub mod node_selector;
+pub mod owner;
+pub mod paths;
 pub mod pod;
 pub mod request;
+pub mod storage_class;
 pub mod toleration;
+pub mod version;
 pub mod volume;
+pub mod volume_source;

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use k8s_openapi::api::core::v1::{NodeSelectorRequirement, NodeSelectorTerm};
 
 use super::field::{Field, Unreadable, short};
-use crate::logic::{Condition, Domain, Outline, Term};
+use crate::logic::{Condition, Domain, Outline, Point, Space, Term};
 
 /// The labels of a node.
 pub type Labels = BTreeMap<String, String>;
@@ -165,6 +165,15 @@ fn value_meets(condition: &Condition<'_>, value: Option<&str>) -> bool {
 /// The conditions as a term of a space whose axes are label keys.
 pub fn to_term<'t>(conditions: &Conditions<'t>, outline: &mut Outline<'t>) -> Term<'t> {
     conditions.iter().map(|(key, condition)| (outline.axis(key, Domain::OptionalText), condition.clone())).collect()
+}
+
+/// The node that stands for a point of such a space: its labels.
+pub fn node_at(space: &Space<'_>, point: &Point) -> Labels {
+    let mut labels = Labels::new();
+    let values =
+        space.axes().filter_map(|axis| Some((space.name(axis).to_owned(), space.value(axis, point)?.to_owned())));
+    labels.extend(values);
+    labels
 }
 
 /// A list of terms in words: `zone in (a, b) or disk > 5`. No term at all matches no node.

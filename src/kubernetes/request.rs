@@ -88,6 +88,12 @@ impl<'v, 'p> Request<'v, 'p> {
         self.group == group && self.kind == kind && self.sub_resource.is_none()
     }
 
+    /// Whether an audit scan asks about an object that is there already. Scans are CREATE requests from nobody; the API
+    /// server always names a user.
+    pub fn is_audit(&self) -> bool {
+        self.operation == Operation::Create && self.user.name.is_none()
+    }
+
     /// The object's name: the request's own, or on a CREATE with a generated name what the object says.
     ///
     /// # Errors

@@ -1,8 +1,15 @@
 //! Decides: settings and a request in, a decision out. One file per rule; none knows which engine asks.
 
+mod access_modes;
+mod csi_driver_tokens;
+mod csi_sidecars;
 pub mod decision;
 pub mod finding;
+mod glob;
+mod host_paths;
+mod local_volumes;
 mod node_taints;
+mod pinned_volume;
 pub mod settings;
 mod standard_tolerations;
 mod taint_space;
@@ -12,15 +19,13 @@ mod volume_edit;
 mod volume_node_affinity;
 mod volume_state;
 
-use std::fmt::Debug;
-
 use crate::kubernetes::field::Unreadable;
 use crate::kubernetes::request::{Operation, Request};
 use decision::{Decision, Report};
 use settings::Settings;
 
 /// One rule with the settings of its section.
-trait Rule: Debug {
+trait Rule {
     /// Adds what it finds in the request to the report. A request that is none of its business adds nothing.
     ///
     /// # Errors

@@ -9,7 +9,8 @@ use k8s_openapi::api::core::v1::Toleration;
 
 use super::taint_space::Permitted;
 use crate::kubernetes::field::{Field, Unreadable};
-use crate::kubernetes::request::{Operation, Request};
+use crate::kubernetes::owner::is_owned_by;
+use crate::kubernetes::request::Request;
 use crate::kubernetes::toleration::FOR_EVER;
 use crate::logic::Domain;
 
@@ -51,8 +52,8 @@ pub fn standard(
             let resources = container.get("resources")?;
             // An extended resource cannot be overcommitted: a limit alone becomes the request.
             for amounts in ["requests", "limits"] {
-                for (name, _) in resources.get(amounts)?.members()? {
-                    if is_extended_resource(name) {
+                for (name, amount) in resources.get(amounts)?.members()? {
+                    if is_extended_resource(name) && is_some(&amount)? {
                         added.push(permitted(name, "NoSchedule"));
                     }
                 }
@@ -73,7 +74,7 @@ pub fn is_mirror_pod(request: &Request<'_, '_>, metadata: &Field<'_, '_>) -> Res
         return Ok(false);
     }
     let by_node = request.user.groups.contains(&"system:nodes");
-    Ok(by_node || (is_audit(request) && is_owned_by(metadata, "v1", "Node")?))
+    Ok(by_node || (request.is_audit() && is_owned_by(metadata, "v1", "Node")?))
 }
 
 fn permitted(key: &str, effect: &str) -> Permitted {
@@ -93,23 +94,17 @@ fn is_daemon(request: &Request<'_, '_>, metadata: &Field<'_, '_>) -> Result<bool
     if request.user.name == Some(DAEMON_SET_CONTROLLER) {
         return Ok(true);
     }
-    Ok(is_audit(request) && is_owned_by(metadata, "apps/v1", "DaemonSet")?)
+    Ok(request.is_audit() && is_owned_by(metadata, "apps/v1", "DaemonSet")?)
 }
 
-/// Audit scans are CREATE requests from nobody; the API server always names a user.
-fn is_audit(request: &Request<'_, '_>) -> bool {
-    request.operation == Operation::Create && request.user.name.is_none()
-}
-
-fn is_owned_by(metadata: &Field<'_, '_>, version: &str, kind: &str) -> Result<bool, Unreadable> {
-    let owners = metadata.get("ownerReferences")?;
-    for owner in owners.items()? {
-        let matches = owner.get("apiVersion")?.string()? == Some(version) && owner.get("kind")?.string()? == Some(kind);
-        if matches && owner.get("controller")?.boolean()? == Some(true) {
-            return Ok(true);
-        }
+/// Whether a quantity, a string or an integer, is more than nothing. A request for nothing of a resource that nobody knows
+/// can be made for any key, and would open every taint that has a prefix.
+fn is_some(amount: &Field<'_, '_>) -> Result<bool, Unreadable> {
+    if let Ok(number) = amount.integer() {
+        return Ok(number.is_some_and(|number| number != 0));
     }
-    Ok(false)
+    let mantissa = amount.string()?.unwrap_or_default().split(|letter: char| letter.is_ascii_alphabetic()).next();
+    Ok(mantissa.unwrap_or_default().contains(|digit: char| ('1'..='9').contains(&digit)))
 }
 
 /// `helper.IsExtendedResourceName`: a name with a prefix that is not Kubernetes' own.

@@ -2,9 +2,9 @@
 
 use super::topology::{Fact, Topology, Written};
 use crate::kubernetes::field::short;
-use crate::kubernetes::node_selector::Labels;
+use crate::kubernetes::node_selector::{Labels, node_at};
 use crate::kubernetes::volume::Volume;
-use crate::logic::{Budget, Containment, Domain, Facts, Outline, Point, Space, Term, Union, contained};
+use crate::logic::{Budget, Containment, Domain, Facts, Outline, Space, Term, Union, contained};
 
 /// How the nodes that the new state admits relate to those that the old one admits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -156,7 +156,7 @@ impl<'t> VolumeEdit<'t> {
     /// The node of an answer that found one: a possible node, with valid labels, for which `claim` is true.
     pub fn example(&self, answer: &Containment, claim: impl Fn(&Labels) -> bool) -> Option<Labels> {
         let Containment::Escapes(point) = answer else { return None };
-        let node = self.node(point);
+        let node = node_at(&self.space, point);
         let valid = node.iter().all(|(key, value)| Domain::Name.contains(key) && Domain::OptionalText.contains(value));
         let possible = self.topology.facts().iter().all(|fact| fact.holds(&node));
         (valid && possible && claim(&node)).then_some(node)
@@ -165,16 +165,6 @@ impl<'t> VolumeEdit<'t> {
     /// Whether `inside` is in `outside` for the nodes that the facts allow.
     pub fn contained(&self, inside: &Union, outside: &Union, budget: &mut Budget) -> Containment {
         contained(&self.space, inside, outside, &self.all_facts, budget)
-    }
-
-    fn node(&self, point: &Point) -> Labels {
-        let mut labels = Labels::new();
-        labels.extend(
-            self.space
-                .axes()
-                .filter_map(|axis| Some((self.space.name(axis).to_owned(), self.space.value(axis, point)?.to_owned()))),
-        );
-        labels
     }
 }
 
