@@ -1,0 +1,54 @@
+# `make` lists the targets.
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+# Two builds at once would only wait for each other's locks.
+.NOTPARALLEL:
+
+MODULE := target/placement-guard.wasm
+NOOP := target/noop-policy.wasm
+SIZE_LIMIT := 450000
+LOCKED := $(if $(wildcard Cargo.lock),--locked)
+
+.PHONY: help
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+.PHONY: module
+module: ## Build the policy module, target/placement-guard.wasm, annotated for Kubewarden
+	.ci/build-wasm placement-guard target/placement-guard.plain.wasm
+	cargo run --quiet $(LOCKED) --package annotate -- \
+		--metadata metadata.yml --output $(MODULE) target/placement-guard.plain.wasm
+
+.PHONY: demo
+demo: module ## Judge recorded requests with the built module, as a table
+	cargo run --quiet $(LOCKED) --package wasm-tests --example demo
+
+.PHONY: test
+test: module lint size ## Everything that must hold: build, lint, size, all tests natively and in wasmtime
+	cargo test $(LOCKED) --workspace
+
+.PHONY: lint
+lint: ## Formatting, clippy without warnings and, where cargo-deny is installed, deny.toml
+	cargo fmt --all --check
+	cargo clippy --quiet $(LOCKED) --workspace --all-targets -- --deny warnings
+	@if cargo deny --version >/dev/null 2>&1; then cargo deny --workspace check; \
+	else echo "cargo-deny is not installed: licences, sources and advisories were not checked"; fi
+
+.PHONY: bless
+bless: module ## Rewrite the golden files from what the module does now; review the difference
+	BLESS=1 cargo test $(LOCKED) --workspace
+
+.PHONY: bench
+bench: module ## Measure: the algebra natively, then the module beside a no-op policy in wasmtime
+	.ci/build-wasm noop-policy $(NOOP)
+	cargo bench $(LOCKED) --workspace --bench '*'
+
+.PHONY: size
+size: ## Print the module's size, and fail above 450,000 bytes
+	@bytes=$$(wc -c <$(MODULE)); echo "$(MODULE): $$bytes bytes of at most $(SIZE_LIMIT)"; \
+	if (( bytes > $(SIZE_LIMIT) )); then echo "the module is larger than it may be" >&2; exit 1; fi
+
+.PHONY: clean
+clean: ## Remove everything that was built
+	cargo clean

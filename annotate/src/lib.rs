@@ -1,0 +1,11 @@
+//! Writes the metadata that Kubewarden reads into a built policy module, where its own tool writes it: one custom section
+//! after the code, and no name section.
+//!
+//! The policy server refuses a module without it. This crate does not run the module: that the protocol version stated here
+//! is the one the module answers is a test of the built module.
+
+mod metadata;
+mod section;
+
+pub use metadata::{InvalidMetadata, Metadata, Operation};
+pub use section::{NotAModule, PROTOCOL_VERSION, SECTION, annotate, read};

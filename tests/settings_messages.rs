@@ -1,0 +1,161 @@
+//! What whoever writes the settings reads when they cannot be used: every way to get them wrong that is worth a sentence
+//! of its own, beside that sentence, in `tests/golden/settings_messages.txt`. `BLESS=1` writes the file anew.
+
+use std::path::Path;
+
+use placement_guard::kubewarden;
+use serde_json::Value;
+
+/// Settings that cannot be used, as the bytes that the module is given.
+const BAD: &[(&str, &[&str])] = &[
+    (
+        "no settings at all",
+        &[
+            "",
+            "null",
+            "[]",
+            r#""volumeNodeAffinity""#,
+            r#"{"volumeNodeAffinity": "#,
+            r#"{"volumeNodeAffinity": {"allow": [widened]}}"#,
+        ],
+    ),
+    (
+        "sections",
+        &[
+            "{}",
+            r#"{"volumeNodeAffinity": null}"#,
+            r#"{"volumenodeaffinity": {}}"#,
+            r#"{"volumeNodeAffinity": {}, "tolerations": {}, "taints": {}}"#,
+            r#"{"volumeNodeAffinity": true}"#,
+            r#"{"volumeNodeAffinity": []}"#,
+            r#"{"volumeNodeAffinity": {}, "volumeNodeAffinity": {}}"#,
+            r#"{"volumeBinding": {"unreachableTogether": "warn"}}"#,
+        ],
+    ),
+    (
+        "every section",
+        &[
+            r#"{"volumeNodeAffinity": {"enforce": "warn"}}"#,
+            r#"{"volumeNodeAffinity": {"enforcement": "audit"}}"#,
+            r#"{"volumeNodeAffinity": {"enforcement": true}}"#,
+            r#"{"volumeNodeAffinity": {"exempt": ["system:masters"]}}"#,
+            r#"{"volumeNodeAffinity": {"exempt": {"user": ["admin"]}}}"#,
+            r#"{"volumeNodeAffinity": {"exempt": {"users": "admin"}}}"#,
+            r#"{"volumeNodeAffinity": {"exempt": {"users": ["admin", ""]}}}"#,
+            r#"{"volumeNodeAffinity": {"exempt": {"groups": [null]}}}"#,
+            r#"{"volumeNodeAffinity": {"exempt": {"namespaces": [{"name": "kube-system"}]}}}"#,
+        ],
+    ),
+    (
+        "volumeNodeAffinity",
+        &[
+            r#"{"volumeNodeAffinity": {"allow": "widened"}}"#,
+            r#"{"volumeNodeAffinity": {"allow": ["equivalent"]}}"#,
+            r#"{"volumeNodeAffinity": {"allow": ["widened", 5]}}"#,
+            r#"{"volumeNodeAffinity": {"allow": ["widened"], "allow": ["narrowed"]}}"#,
+            r#"{"volumeNodeAffinity": {"judgeBy": "liveNodes"}}"#,
+            r#"{"volumeNodeAffinity": {"judgeBy": "anynode"}}"#,
+            r#"{"volumeNodeAffinity": {"whileInUse": "deny"}}"#,
+            r#"{"volumeNodeAffinity": {"whileInUse": "warn"}}"#,
+            r#"{"volumeNodeAffinity": {"whileInUse": "refuse"}}"#,
+            r#"{"volumeNodeAffinity": {"requireSettledVolumeAttributes": true}}"#,
+            r#"{"volumeNodeAffinity": {"requireSettledVolumeAttributes": "true"}}"#,
+            r#"{"volumeNodeAffinity": {"strandedVolumes": "deny"}}"#,
+            r#"{"volumeNodeAffinity": {"strandedVolumes": 1}}"#,
+            r#"{"volumeNodeAffinity": {"whenClusterUnreadable": "ignore"}}"#,
+        ],
+    ),
+    (
+        "volumeNodeAffinity.topology",
+        &[
+            r#"{"volumeNodeAffinity": {"topology": []}}"#,
+            r#"{"volumeNodeAffinity": {"topology": {"regions": {}}}}"#,
+            r#"{"volumeNodeAffinity": {"topology": {"fromLiveNodes": true}}}"#,
+            r#"{"volumeNodeAffinity": {"topology": {"zones": ["us-east1-b"]}}}"#,
+            r#"{"volumeNodeAffinity": {"topology": {"zones": {"us-east1": "us-east1-b"}}}}"#,
+            r#"{"volumeNodeAffinity": {"topology": {"zones": {"us-east1": [""]}}}}"#,
+            r#"{"volumeNodeAffinity": {"topology": {"zones": {"us-east1": ["us east"]}}}}"#,
+            r#"{"volumeNodeAffinity": {"topology": {"zones": {"us east": ["us-east1-b"]}}}}"#,
+            r#"{"volumeNodeAffinity": {"topology": {"zones": {"us-east1": ["b"], "us-west1": ["a", "b"]}}}}"#,
+            r#"{"volumeNodeAffinity": {"topology": {"aliases": {"old key": "new"}}}}"#,
+            r#"{"volumeNodeAffinity": {"topology": {"aliases": {"old": "new key"}}}}"#,
+            r#"{"volumeNodeAffinity": {"topology": {"aliases": {"old": ["new"]}}}}"#,
+            r#"{"volumeNodeAffinity": {"topology": {"implications": {}}}}"#,
+            r#"{"volumeNodeAffinity": {"topology": {"implications": [{}]}}}"#,
+            r#"{"volumeNodeAffinity": {"topology": {"implications": [{"when": {}, "then": {}}]}}}"#,
+            r#"{"volumeNodeAffinity": {"topology": {"implications": [{"then": {}}]}}}"#,
+            r#"{"volumeNodeAffinity": {"topology": {"implications": [{"then": {"matchFields": []}}]}}}"#,
+            r#"{"volumeNodeAffinity": {"topology": {"implications": [{"then": {"matchExpressions": [{"key": "a", "operator": "in", "values": ["x"]}]}}]}}}"#,
+            r#"{"volumeNodeAffinity": {"topology": {"implications": [{"then": {"matchExpressions": [{"key": "a b", "operator": "Exists"}]}}]}}}"#,
+            r#"{"volumeNodeAffinity": {"topology": {"implications": [{"then": {"matchExpressions": [{"key": "a", "operator": "In"}]}}]}}}"#,
+            r#"{"volumeNodeAffinity": {"topology": {"implications": [{"then": {"matchExpressions": [{"key": "a", "operator": "Gt", "values": ["x"]}]}}]}}}"#,
+            r#"{"volumeNodeAffinity": {"topology": {"implications": [{"then": {"matchExpressions": [{"key": "a", "operator": "In", "values": ["-x"]}]}}]}}}"#,
+            r#"{"volumeNodeAffinity": {"topology": {"implications": [{"then": {"matchExpressions": [{"key": "a", "operator": "Exists", "effect": "x"}]}}]}}}"#,
+            r#"{"volumeNodeAffinity": {"topology": {"implications": [{"then": {"matchExpressions": [{"key": "a", "operator": "Lt", "values": ["0"]}]}}]}}}"#,
+            r#"{"volumeNodeAffinity": {"topology": {"implications": [{"then": {"matchExpressions": [{"key": "a", "operator": "Exists"}]}}, {"then": {"matchExpressions": [{"key": "a", "operator": "DoesNotExist"}]}}]}}}"#,
+        ],
+    ),
+    (
+        "tolerations",
+        &[
+            r#"{"tolerations": {"allow": []}}"#,
+            r#"{"tolerations": {"allowed": {"key": "a"}}}"#,
+            r#"{"tolerations": {"allowed": [{"key": "a", "operator": "Gte", "value": "1"}]}}"#,
+            r#"{"tolerations": {"allowed": [{"operator": "Equal", "value": "1"}]}}"#,
+            r#"{"tolerations": {"allowed": [{"key": "a", "operator": "Gt", "value": "05"}]}}"#,
+            r#"{"tolerations": {"allowed": [{"key": "a", "operator": "Exists", "effect": "Never"}]}}"#,
+            r#"{"tolerations": {"allowed": [{"key": "a", "operator": "Exists", "maxTolerationSeconds": -1}]}}"#,
+            r#"{"tolerations": {"denied": [{"key": "a", "operator": "Exists", "maxTolerationSeconds": 1}]}}"#,
+            r#"{"tolerations": {"standard": "yes"}}"#,
+            r#"{"tolerations": {"numericOperators": "warn"}}"#,
+        ],
+    ),
+    (
+        "nodeTaints",
+        &[
+            r#"{"nodeTaints": {"numericKeys": ["a b"]}}"#,
+            r#"{"nodeTaints": {"numericKeys": "failure-probability"}}"#,
+            r#"{"nodeTaints": {"evictions": "warn"}}"#,
+            r#"{"nodeTaints": {"maxEvictions": -1}}"#,
+            r#"{"nodeTaints": {"maxEvictions": 1.5}}"#,
+        ],
+    ),
+];
+
+#[test]
+fn every_way_to_get_the_settings_wrong_is_told_in_a_sentence() {
+    let mut told = String::new();
+    for (about, settings) in BAD {
+        told.push_str(&format!("# {about}\n"));
+        for settings in *settings {
+            let verdict: Value =
+                serde_json::from_slice(&kubewarden::validate_settings(settings.as_bytes())).expect("an answer is JSON");
+            let message = verdict["message"].as_str().unwrap_or_else(|| panic!("`{settings}` is valid"));
+            assert_eq!(verdict["valid"], false, "{settings}");
+            let place = message.strip_prefix("settings are not valid: ").and_then(|rest| rest.split_once(": "));
+            assert!(place.is_some_and(|(path, problem)| !path.is_empty() && !problem.is_empty()), "{message}");
+            assert!(!message.contains('\n') && message.len() < 400, "{message}");
+            // Words of the reader's own types are of no use to who wrote the settings.
+            for foreign in ["serde", "ObjectVisitor", "invalid type", "Some(", "Option<"] {
+                assert!(!message.contains(foreign), "{message}");
+            }
+            told.push_str(&format!("{settings}\n  {message}\n"));
+        }
+        told.push('\n');
+    }
+    assert_golden("settings_messages.txt", &told);
+}
+
+fn assert_golden(name: &str, actual: &str) {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
+    if std::env::var_os("BLESS").is_some_and(|bless| bless == "1") {
+        std::fs::write(&file, actual).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+    }
+    let expected = std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+    let different = expected.lines().zip(actual.lines()).find(|(old, new)| old != new);
+    assert!(
+        actual == expected,
+        "not what {} holds; where the change is meant, BLESS=1 writes it anew. First difference: {different:?}",
+        file.display()
+    );
+}

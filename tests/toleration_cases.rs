@@ -1,0 +1,795 @@
+//! `tolerations` and `nodeTaints` where a table says it better than a property or a file of its own: who gets the standard
+//! tolerations, what is found beside the taints, what an UPDATE may do, which input cannot be read.
+
+mod pods;
+
+use pods::{Answer, KINDS, ask, ask_settings, create, pod, refusal, request, update, workload};
+use serde_json::{Value, json};
+
+const CONTROLLER: &str = "system:serviceaccount:kube-system:daemon-set-controller";
+
+fn one(key: &str, operator: &str, value: &str, effect: &str) -> Value {
+    json!({"key": key, "operator": operator, "value": value, "effect": effect})
+}
+
+/// One toleration of a `NoExecute` taint of key `k`, for so long.
+fn for_seconds(operator: &str, value: &str, seconds: Option<i64>) -> Value {
+    json!({"key": "k", "operator": operator, "value": value, "effect": "NoExecute", "tolerationSeconds": seconds})
+}
+
+fn passes(answer: &Answer) {
+    assert!(answer.accepted && answer.findings.is_empty() && answer.warnings.is_empty(), "{answer:?}");
+}
+
+fn finds(answer: &Answer, findings: &[&str]) {
+    assert_eq!(answer.findings, findings, "{answer:?}");
+}
+
+// --- Standard tolerations: what Kubernetes adds, and for whom. ---
+
+#[test]
+fn every_pod_may_tolerate_for_ever_what_kubernetes_adds_to_every_pod_and_nothing_beside_it() {
+    for (key, effect, is_added) in [
+        ("node.kubernetes.io/not-ready", "NoExecute", true),
+        ("node.kubernetes.io/unreachable", "NoExecute", true),
+        ("node.kubernetes.io/memory-pressure", "NoSchedule", true),
+        ("node.kubernetes.io/not-ready", "NoSchedule", false),
+        ("node.kubernetes.io/not-ready", "", false),
+        ("node.kubernetes.io/memory-pressure", "NoExecute", false),
+        ("node.kubernetes.io/disk-pressure", "NoSchedule", false),
+        ("node.kubernetes.io/unschedulable", "NoSchedule", false),
+    ] {
+        let tolerations = json!([one(key, "Exists", "", effect)]);
+        let answer = ask(&json!({"allowed": []}), &create(&tolerations));
+        assert_eq!(answer.accepted, is_added, "{key}:{effect}: {answer:?}");
+        let answer = ask(&json!({"allowed": [], "standard": false}), &create(&tolerations));
+        assert!(!answer.accepted, "standard: false, {key}:{effect}");
+    }
+}
+
+/// The tolerations of a DaemonSet's pod, in a pod that says so by owner and host network.
+fn daemon_pod(network: bool, owner: Value) -> Value {
+    let mut pod = pod(&json!([
+        one("node.kubernetes.io/disk-pressure", "Exists", "", "NoSchedule"),
+        one("node.kubernetes.io/pid-pressure", "Exists", "", "NoSchedule"),
+        one("node.kubernetes.io/unschedulable", "Exists", "", "NoSchedule"),
+    ]));
+    if network {
+        let tolerations = pod["spec"]["tolerations"].as_array_mut().expect("a list");
+        tolerations.push(one("node.kubernetes.io/network-unavailable", "Exists", "", "NoSchedule"));
+        pod["spec"]["hostNetwork"] = json!(true);
+    }
+    pod["metadata"]["ownerReferences"] = json!([owner]);
+    pod
+}
+
+fn owner(version: &str, kind: &str, controller: bool) -> Value {
+    json!({"apiVersion": version, "kind": kind, "name": "owner", "uid": "2", "controller": controller})
+}
+
+fn sent_by(user: &Value, mut request: Value) -> Value {
+    request["userInfo"] = user.clone();
+    request
+}
+
+#[test]
+fn a_daemon_set_s_pods_are_those_that_its_controller_creates() {
+    let daemon_set = owner("apps/v1", "DaemonSet", true);
+    let section = json!({"allowed": []});
+    for network in [false, true] {
+        let pod = daemon_pod(network, daemon_set.clone());
+        let by = |user: Value| ask(&section, &sent_by(&user, request("", "Pod", None, &pod)));
+        passes(&by(json!({"username": CONTROLLER, "groups": ["system:serviceaccounts"]})));
+        // Everyone may write owner references.
+        for user in [
+            json!({"username": "tenant", "groups": ["system:authenticated"]}),
+            json!({"username": "system:serviceaccount:shop:daemon-set-controller", "groups": []}),
+            json!({"username": "tenant", "groups": [CONTROLLER]}),
+        ] {
+            finds(&by(user), &["toleration-not-allowed"]);
+        }
+    }
+    // The network toleration is for pods on the host's network.
+    let mut on_the_pod_network = daemon_pod(true, daemon_set);
+    on_the_pod_network["spec"]["hostNetwork"] = json!(false);
+    let user = json!({"username": CONTROLLER});
+    let answer = ask(&section, &sent_by(&user, request("", "Pod", None, &on_the_pod_network)));
+    assert_eq!(answer.taint.as_deref(), Some("node.kubernetes.io/network-unavailable:NoSchedule"));
+}
+
+/// An audit scan asks about what is stored, as a CREATE by nobody: the owner is all there is to go by.
+#[test]
+fn in_an_audit_a_daemon_set_s_pods_are_those_that_it_owns() {
+    let audit = |owner: Value| {
+        let mut request = sent_by(&json!({}), request("", "Pod", None, &daemon_pod(true, owner)));
+        request["resource"] = json!({"group": "", "version": "v1", "resource": "Pod"});
+        ask(&json!({"allowed": []}), &request)
+    };
+    passes(&audit(owner("apps/v1", "DaemonSet", true)));
+    for other in [
+        owner("apps/v1", "ReplicaSet", true),
+        owner("apps/v1", "DaemonSet", false),
+        owner("example.com/v1", "DaemonSet", true),
+    ] {
+        finds(&audit(other), &["toleration-not-allowed"]);
+    }
+}
+
+/// A pod with a toleration of `gpu.example.com/card:NoSchedule` and these containers.
+fn with_card(containers: &str, resources: &Value) -> Value {
+    let mut pod = pod(&json!([one("gpu.example.com/card", "Exists", "", "NoSchedule")]));
+    pod["spec"][containers] = json!([{"name": "train", "image": "train:1", "resources": resources}]);
+    pod
+}
+
+#[test]
+fn a_pod_may_tolerate_the_key_of_an_extended_resource_that_it_requests() {
+    let judged = |pod: &Value| ask(&json!({"allowed": []}), &request("", "Pod", None, pod));
+    let card = json!({"gpu.example.com/card": "1"});
+    passes(&judged(&with_card("containers", &json!({"requests": card, "limits": card}))));
+    passes(&judged(&with_card("initContainers", &json!({"requests": card}))));
+    // A limit alone becomes the request.
+    passes(&judged(&with_card("containers", &json!({"limits": card}))));
+    for resources in [json!({}), json!({"requests": {"gpu.example.com/other": "1", "cpu": "1"}}), json!(null)] {
+        finds(&judged(&with_card("containers", &resources)), &["toleration-not-allowed"]);
+    }
+    // The plugin adds it to neither.
+    finds(&judged(&with_card("ephemeralContainers", &json!({"requests": card}))), &["toleration-not-allowed"]);
+    let mut evicts = with_card("containers", &json!({"requests": card}));
+    evicts["spec"]["tolerations"][0]["effect"] = json!("NoExecute");
+    finds(&judged(&evicts), &["toleration-not-allowed"]);
+}
+
+/// `requests: {anything/at-all: 0}` is accepted by the API server and asks the scheduler for nothing: it must not open
+/// every taint whose key has a domain.
+#[test]
+fn a_pod_that_requests_none_of_a_resource_may_not_tolerate_its_key() {
+    for none in [json!("0"), json!(0), json!("0k"), json!("0.0"), json!("0e3")] {
+        let pod = with_card("containers", &json!({"requests": {"gpu.example.com/card": none}}));
+        finds(&ask(&json!({"allowed": []}), &request("", "Pod", None, &pod)), &["toleration-not-allowed"]);
+    }
+}
+
+#[test]
+fn a_resource_of_kubernetes_itself_opens_no_taint() {
+    for name in ["node-role.kubernetes.io/control-plane", "cpu", "requests.example.com/card", "hugepages-2Mi"] {
+        let mut pod = with_card("containers", &json!({"requests": {name: "1"}}));
+        pod["spec"]["tolerations"] = json!([one(name, "Exists", "", "NoSchedule")]);
+        finds(&ask(&json!({"allowed": []}), &request("", "Pod", None, &pod)), &["toleration-not-allowed"]);
+    }
+}
+
+#[test]
+fn templates_open_the_key_of_what_their_containers_request() {
+    let tolerations = json!([one("gpu.example.com/card", "Exists", "", "NoSchedule")]);
+    for (group, kind, template) in KINDS {
+        let mut object = workload(template, &tolerations);
+        let without = ask(&json!({"allowed": []}), &request(group, kind, None, &object));
+        finds(&without, &["toleration-not-allowed"]);
+        let container = object.pointer_mut(&format!("{template}/spec/containers/0")).expect("a container");
+        container["resources"] = json!({"requests": {"gpu.example.com/card": "2"}});
+        passes(&ask(&json!({"allowed": []}), &request(group, kind, None, &object)));
+    }
+}
+
+#[test]
+fn mirror_pods_are_those_that_a_node_creates_and_are_not_judged() {
+    let section = json!({"allowed": [], "denied": [{"operator": "Exists"}], "numericOperators": "deny"});
+    let node = json!({"username": "system:node:n1", "groups": ["system:nodes", "system:authenticated"]});
+    let tenant = json!({"username": "tenant", "groups": ["system:authenticated"]});
+    let everything = json!([{"operator": "Exists"}]);
+    let mut mirror = pod(&everything);
+    mirror["metadata"]["annotations"] = json!({"kubernetes.io/config.mirror": "0123456789abcdef"});
+    let refused = ["toleration-not-allowed", "toleration-denied", "toleration-admits-everything"];
+    let by = |user: &Value, pod: &Value| ask(&section, &sent_by(user, request("", "Pod", None, pod)));
+    passes(&by(&node, &mirror));
+    finds(&by(&tenant, &mirror), &refused);
+    finds(&by(&node, &pod(&everything)), &refused);
+    // In an audit nobody is known to have created it: the node that owns it stands for that.
+    finds(&by(&json!({}), &mirror), &refused);
+    let mut owned = mirror.clone();
+    owned["metadata"]["ownerReferences"] = json!([owner("v1", "Node", true)]);
+    passes(&by(&json!({}), &owned));
+    finds(&by(&tenant, &owned), &refused);
+    // A template has no mirror.
+    let mut template = workload("/spec/template", &everything);
+    template["spec"]["template"]["metadata"] = mirror["metadata"].clone();
+    finds(&ask(&section, &sent_by(&node, request("apps", "Deployment", None, &template))), &refused);
+}
+
+// --- What is found beside the taints. ---
+
+#[test]
+fn a_bound_that_is_no_canonical_number_of_64_bits_is_refused() {
+    for value in ["", "007", "+5", "-0", "5.0", "1_000", "0x10", "1e3", " 5", "five", "٥"]
+        .into_iter()
+        .chain(["9223372036854775808", "-9223372036854775809"])
+    {
+        for operator in ["Gt", "Lt"] {
+            // Even where nothing else is judged.
+            let answer = ask(&json!({}), &create(&json!([one("k", operator, value, "NoSchedule")])));
+            finds(&answer, &["toleration-invalid-number"]);
+            assert_eq!((answer.accepted, answer.code), (false, Some(403)));
+            assert!(answer.message.contains(&format!("`{value}` is no canonical integer")), "{}", answer.message);
+            assert!(answer.message.contains("spec.tolerations[0]: "), "{}", answer.message);
+        }
+    }
+    // A value that is not compared may be any label value.
+    passes(&ask(&json!({}), &create(&json!([one("k", "Equal", "007", "NoSchedule")]))));
+    // What stood there before is not held against an update, a change of its seconds included.
+    let (old, new) = (json!([for_seconds("Gt", "007", None)]), json!([for_seconds("Gt", "007", Some(5))]));
+    passes(&ask(&json!({}), &update(&old, &new)));
+}
+
+#[test]
+fn a_toleration_that_no_taint_can_meet_is_told_and_allowed_everywhere() {
+    for (toleration, why) in [
+        (one("k", "Lt", "0", "NoSchedule"), "a taint's number is never negative"),
+        (one("k", "Lt", "-7", ""), "a taint's number is never negative"),
+        (one("k", "Gt", "9223372036854775807", "NoExecute"), "there is no larger number"),
+        (one("k", "Equal", "-5", "NoSchedule"), "not a label value"),
+        (one("k", "Ge", "5", "NoSchedule"), "no such operator"),
+        (one("k", "exists", "", "NoSchedule"), "no such operator"),
+        (one("k", "Exists", "", "NoEntry"), "no such effect"),
+        (one("a/b/c", "Exists", "", "NoSchedule"), "not a label key"),
+    ] {
+        let answer = ask(&json!({"allowed": [], "denied": [{"operator": "Exists"}]}), &create(&json!([toleration])));
+        finds(&answer, &["toleration-matches-nothing"]);
+        assert!(answer.accepted && answer.taint.is_none(), "{why}: {answer:?}");
+        assert!(answer.warnings[0].starts_with("toleration matches nothing: no taint can meet `"), "{answer:?}");
+    }
+    for toleration in [
+        one("k", "Lt", "1", "NoSchedule"),
+        one("k", "Gt", "9223372036854775806", "NoSchedule"),
+        one("k", "Gt", "-7", "NoSchedule"),
+        one("k", "Equal", "", "NoSchedule"),
+    ] {
+        let answer = ask(&json!({}), &create(&json!([toleration])));
+        assert!(!answer.found("toleration-matches-nothing"), "{answer:?}");
+    }
+}
+
+#[test]
+fn a_union_that_leaves_nothing_out_is_said_to_admit_everything() {
+    const EVERYTHING: &str = "tolerations admit everything: together they tolerate every taint";
+    const NUMBERS: &str = "tolerations admit everything numeric: together they tolerate every number of `k` with";
+    let exists = |effect: &str| json!({"operator": "Exists", "effect": effect});
+    let k = |operator: &str, value: &str, effect: &str| one("k", operator, value, effect);
+    let largest = "9223372036854775807";
+    for (tolerations, says) in [
+        (json!([{"operator": "Exists"}]), Some(format!("{EVERYTHING} there is"))),
+        (json!([exists("NoSchedule")]), Some(format!("{EVERYTHING} with effect NoSchedule"))),
+        (
+            json!([exists("NoSchedule"), exists("NoExecute")]),
+            Some(format!("{EVERYTHING} with effect NoSchedule or NoExecute")),
+        ),
+        (
+            json!([exists("NoSchedule"), exists("NoExecute"), exists("PreferNoSchedule")]),
+            Some(format!("{EVERYTHING} there is")),
+        ),
+        // Every number, which is not everything: words are not tolerated.
+        (
+            json!([k("Gt", "5", ""), k("Lt", "10", "")]),
+            Some(format!("{NUMBERS} NoSchedule or PreferNoSchedule or NoExecute")),
+        ),
+        (json!([k("Gt", "5", "NoSchedule"), k("Lt", "6", "NoSchedule")]), Some(format!("{NUMBERS} NoSchedule"))),
+        (json!([k("Gt", "5", "NoSchedule"), k("Lt", "5", "NoSchedule")]), None),
+        (
+            json!([k("Gt", "5", "NoSchedule"), k("Lt", "5", "NoSchedule"), k("", "5", "")]),
+            Some(format!("{NUMBERS} NoSchedule")),
+        ),
+        (json!([k("Gt", "5", "NoSchedule"), k("Lt", "10", "NoExecute")]), None),
+        (json!([k("Gt", "5", ""), k("Lt", "10", "NoExecute")]), Some(format!("{NUMBERS} NoExecute"))),
+        (json!([k("Gt", "-1", "NoSchedule")]), Some(format!("{NUMBERS} NoSchedule"))),
+        (json!([k("Gt", "0", "NoSchedule")]), None),
+        (json!([k("Lt", largest, "NoSchedule")]), None),
+        (json!([k("Lt", largest, "NoSchedule"), k("Equal", largest, "")]), Some(format!("{NUMBERS} NoSchedule"))),
+        (json!([k("Gt", "5", "NoSchedule"), one("other", "Lt", "10", "NoSchedule")]), None),
+        // A key that exists says itself that it means every value.
+        (json!([k("Exists", "", "NoSchedule")]), None),
+        (json!([k("Exists", "", "NoSchedule"), k("Gt", "-1", "NoSchedule")]), None),
+    ] {
+        let answer = ask(&json!({}), &create(&tolerations));
+        assert!(answer.accepted, "it only warns: {answer:?}");
+        match says {
+            None => passes(&answer),
+            Some(says) => {
+                finds(&answer, &["toleration-admits-everything"]);
+                let (headline, details) = answer.warnings[0].split_once("; spec.tolerations").expect("where it is");
+                assert_eq!(headline, says);
+                assert_eq!(details.contains("this is not `Exists`"), headline.contains("numeric"));
+            }
+        }
+    }
+}
+
+#[test]
+fn comparisons_are_refused_where_the_cluster_may_not_understand_them() {
+    let section = json!({"numericOperators": "deny"});
+    for (operator, value, refused) in
+        [("Gt", "5", true), ("Lt", "5", true), ("Equal", "5", false), ("Exists", "", false)]
+    {
+        let tolerations = json!([one("k", operator, value, "NoSchedule")]);
+        let answer = ask(&section, &create(&tolerations));
+        assert_eq!(answer.found("numeric-operator-disabled"), refused, "{answer:?}");
+        assert_eq!(answer.accepted, !refused);
+        passes(&ask(&json!({"numericOperators": "allow"}), &create(&tolerations)));
+    }
+    // What stands in the old list stays; what is added is refused.
+    let (old, added) = (for_seconds("Gt", "5", Some(30)), one("k", "Gt", "6", ""));
+    passes(&ask(&section, &update(&json!([old]), &json!([for_seconds("Gt", "5", Some(60))]))));
+    finds(&ask(&section, &update(&json!([old]), &json!([old, added]))), &["numeric-operator-disabled"]);
+}
+
+// --- Updates. ---
+
+/// For each: the old list, the new list, and how long the pod then stays too long and how long it may.
+#[test]
+fn an_update_may_not_let_the_pod_stay_longer_than_before_or_than_allowed() {
+    let (word, below) = (|seconds| for_seconds("Exists", "", seconds), |seconds| for_seconds("Lt", "20", seconds));
+    let section = json!({"allowed": [{"key": "k", "operator": "Lt", "value": "10", "effect": "NoExecute",
+                                      "maxTolerationSeconds": 60}]});
+    for (old, new, too_long) in [
+        (json!([below(Some(30))]), json!([below(Some(30))]), None),
+        (json!([below(Some(30))]), json!([below(None)]), Some(("for ever", "60 s"))),
+        (json!([below(Some(30))]), json!([below(Some(i64::MAX))]), Some(("for ever", "60 s"))),
+        // Below 10 the settings allow 60 s; from 10 to 19 the old list alone permits, and for 30 s.
+        (json!([below(Some(30))]), json!([below(Some(60))]), Some(("60 s", "30 s"))),
+        (json!([below(Some(30))]), json!([below(Some(29))]), None),
+        (json!([below(Some(30))]), json!([below(Some(-1))]), None),
+        (json!([below(None)]), json!([below(Some(i64::MAX))]), None),
+        (json!([below(Some(300))]), json!([below(Some(300)), word(Some(0))]), None),
+        // The order alone: before, 30 s of the first decided.
+        (json!([below(Some(30)), word(Some(300))]), json!([word(Some(300)), below(Some(30))]), Some(("300 s", "60 s"))),
+        (json!([word(Some(300)), below(Some(30))]), json!([below(Some(30)), word(Some(300))]), None),
+        // So does the first when it goes.
+        (json!([below(Some(30)), word(Some(300))]), json!([word(Some(300))]), Some(("300 s", "60 s"))),
+        // At once, and then not at once.
+        (json!([below(Some(-5))]), json!([below(Some(0))]), None),
+        (json!([word(Some(-5))]), json!([word(Some(1))]), Some(("1 s", "0 s"))),
+    ] {
+        let answer = ask(&section, &update(&old, &new));
+        let new_words = answer.found("toleration-not-allowed");
+        let expects_new_words = !old.to_string().contains("Exists") && new.to_string().contains("Exists");
+        assert_eq!(new_words, expects_new_words, "{answer:?}");
+        assert_eq!(answer.found("toleration-seconds-exceeded"), too_long.is_some(), "{old} → {new}: {answer:?}");
+        if let Some((stays, allowed)) = too_long {
+            let headline = answer.message.lines().next().expect("a headline");
+            assert!(
+                headline.starts_with(&format!("toleration seconds exceeded: may stay {stays} once `k")),
+                "{headline}"
+            );
+            assert!(headline.ends_with(&format!("` is there, allowed: {allowed}")), "{headline}");
+        }
+    }
+}
+
+#[test]
+fn an_update_is_denied_for_what_is_new_alone() {
+    let section = json!({"denied": [{"key": "k", "operator": "Gt", "value": "10"}]});
+    let below = |bound: &str| json!([one("k", "Lt", bound, "NoSchedule")]);
+    finds(&ask(&section, &create(&below("15"))), &["toleration-denied"]);
+    passes(&ask(&section, &update(&below("15"), &below("13"))));
+    let answer = ask(&section, &update(&below("15"), &below("17")));
+    finds(&answer, &["toleration-denied"]);
+    assert_eq!(answer.taint.as_deref(), Some("k=15:NoSchedule"));
+    // The old list permits what it tolerated, however the new one spells it.
+    passes(&ask(&section, &update(&below("13"), &json!([one("k", "Equal", "12", "NoSchedule")]))));
+}
+
+#[test]
+fn sub_resources_and_deletions_pass_whatever_the_object_says() {
+    let section = json!({"allowed": [], "denied": [{"operator": "Exists"}]});
+    let everything = json!([{"operator": "Exists"}]);
+    for sub_resource in ["status", "ephemeralcontainers", "resize", "eviction", "binding", "exec", "log"] {
+        let mut request = update(&json!([]), &everything);
+        request["subResource"] = json!(sub_resource);
+        passes(&ask(&section, &request));
+    }
+    for (group, kind, template) in KINDS {
+        for sub_resource in ["status", "scale"] {
+            let (old, new) = (workload(template, &json!([])), workload(template, &everything));
+            let mut request = request(group, kind, Some(&old), &new);
+            assert!(!ask(&section, &request).accepted, "{kind} itself is judged");
+            request["subResource"] = json!(sub_resource);
+            passes(&ask(&section, &request));
+        }
+    }
+    let mut delete = create(&json!([]));
+    delete["operation"] = json!("DELETE");
+    delete["oldObject"] = pod(&everything);
+    delete["object"] = json!(null);
+    passes(&ask(&section, &delete));
+    // Kinds that carry no pod, and a pod's kind in another group.
+    for (group, kind) in [("", "Service"), ("apps", "Pod"), ("autoscaling", "Scale"), ("example.com", "Deployment")] {
+        passes(&ask(&section, &request(group, kind, None, &pod(&everything))));
+    }
+}
+
+// --- Reading. ---
+
+#[test]
+fn null_is_absent_at_every_field() {
+    let section = json!({"allowed": [], "denied": null, "standard": null, "numericOperators": null,
+                         "enforcement": null, "exempt": null});
+    let with = |pointer: &str, value: Value| {
+        let mut pod = pod(&json!([for_seconds("Exists", "", None)]));
+        pod["metadata"]["annotations"] = json!({"kubernetes.io/config.mirror": "x"});
+        pod["metadata"]["ownerReferences"] = json!([owner("v1", "Node", true)]);
+        pod["spec"]["containers"][0]["resources"] = json!({"requests": {"cpu": "1"}, "limits": {}});
+        *pod.pointer_mut(pointer).expect("the field is there") = value;
+        pod
+    };
+    for pointer in ["/spec", "/spec/tolerations"] {
+        passes(&ask(&section, &request("", "Pod", None, &with(pointer, json!(null)))));
+    }
+    for pointer in [
+        "/metadata",
+        "/metadata/annotations",
+        "/metadata/annotations/kubernetes.io~1config.mirror",
+        "/metadata/ownerReferences",
+        "/metadata/ownerReferences/0",
+        "/metadata/ownerReferences/0/controller",
+        "/spec/containers",
+        "/spec/containers/0",
+        "/spec/containers/0/resources",
+        "/spec/containers/0/resources/requests",
+        "/spec/containers/0/resources/requests/cpu",
+        "/spec/tolerations/0/operator",
+        "/spec/tolerations/0/value",
+        "/spec/tolerations/0/effect",
+        "/spec/tolerations/0/tolerationSeconds",
+    ] {
+        let answer = ask(&section, &request("", "Pod", None, &with(pointer, json!(null))));
+        assert_eq!((answer.code, answer.findings.len()), (Some(403), 1), "{pointer}: {answer:?}");
+        assert!(answer.taint.as_deref().is_some_and(|taint| taint.starts_with('k')), "{pointer}: {answer:?}");
+    }
+    // Without a list of what is allowed nothing is not allowed; an old object without a list had no toleration.
+    passes(&ask(&json!({"allowed": null}), &create(&json!([for_seconds("Exists", "", None)]))));
+    let old = json!({"apiVersion": "v1", "kind": "Pod", "metadata": null, "spec": null});
+    let new = pod(&json!([for_seconds("Exists", "", None)]));
+    finds(&ask(&section, &request("", "Pod", Some(&old), &new)), &["toleration-not-allowed"]);
+    passes(&ask(&section, &request("", "Pod", Some(&new), &old)));
+}
+
+#[test]
+fn a_wrong_type_is_answered_with_its_path_and_code_422() {
+    let full = || {
+        let mut pod = pod(&json!([one("k", "Equal", "v", "NoExecute")]));
+        pod["spec"]["hostNetwork"] = json!(true);
+        pod["spec"]["initContainers"] = json!([{"name": "first"}]);
+        pod["metadata"]["annotations"] = json!({"kubernetes.io/config.mirror": "x"});
+        pod["metadata"]["ownerReferences"] = json!([owner("v1", "Node", true)]);
+        pod["spec"]["containers"][0]["resources"] = json!({"requests": {"cpu": "1"}, "limits": {}});
+        pod["spec"]["tolerations"][0]["tolerationSeconds"] = json!(30);
+        pod
+    };
+    let (text, number, list, object) = (json!("x"), json!(7), json!([7]), json!({"x": 7}));
+    for (pointer, path, wrong) in [
+        ("/spec", "spec", vec![&text, &number, &list]),
+        ("/metadata", "metadata", vec![&text, &number, &list]),
+        ("/spec/tolerations", "spec.tolerations", vec![&text, &number, &object]),
+        ("/spec/tolerations/0", "spec.tolerations[0]", vec![&text, &number, &list]),
+        ("/spec/tolerations/0/key", "spec.tolerations[0].key", vec![&number, &list, &object]),
+        ("/spec/tolerations/0/operator", "spec.tolerations[0].operator", vec![&number, &list, &object]),
+        ("/spec/tolerations/0/value", "spec.tolerations[0].value", vec![&number, &list, &object]),
+        ("/spec/tolerations/0/effect", "spec.tolerations[0].effect", vec![&number, &list, &object]),
+        (
+            "/spec/tolerations/0/tolerationSeconds",
+            "spec.tolerations[0].tolerationSeconds",
+            vec![&text, &list, &object, &json!(1.5), &json!(9_223_372_036_854_775_808_u64), &json!(true)],
+        ),
+        ("/spec/hostNetwork", "spec.hostNetwork", vec![&text, &number]),
+        ("/spec/containers", "spec.containers", vec![&text, &object]),
+        ("/spec/containers/0", "spec.containers[0]", vec![&text, &list]),
+        ("/spec/initContainers", "spec.initContainers", vec![&text, &object]),
+        ("/spec/containers/0/resources", "spec.containers[0].resources", vec![&text, &list]),
+        ("/spec/containers/0/resources/requests", "spec.containers[0].resources.requests", vec![&text, &list]),
+        ("/spec/containers/0/resources/limits", "spec.containers[0].resources.limits", vec![&text, &list]),
+        ("/metadata/annotations", "metadata.annotations", vec![&text, &list]),
+    ] {
+        for wrong in wrong {
+            let mut broken = full();
+            *broken.pointer_mut(pointer).expect("the field is there") = wrong.clone();
+            let by_controller = json!({"username": CONTROLLER});
+            let new = sent_by(&by_controller, request("", "Pod", None, &broken));
+            let old = sent_by(&by_controller, request("", "Pod", Some(&broken), &full()));
+            for (request, root) in [(new, "object"), (old, "oldObject")] {
+                let answer = ask(&json!({"allowed": []}), &request);
+                assert_eq!((answer.accepted, answer.code), (false, Some(422)), "{root}.{path}: {wrong}: {answer:?}");
+                let starts = format!("unreadable: {root}.{path}: must be ");
+                assert!(answer.message.starts_with(&starts), "{starts}: {}", answer.message);
+            }
+        }
+    }
+    // The steps to a template are part of the path.
+    let mut cron_job = workload("/spec/jobTemplate/spec/template", &json!([7]));
+    let judged = |object: &Value| ask(&json!({}), &request("batch", "CronJob", None, object)).message;
+    let here = "object.spec.jobTemplate.spec.template.spec.tolerations[0]";
+    assert!(judged(&cron_job).starts_with(&format!("unreadable: {here}: must be an object")));
+    cron_job["spec"]["jobTemplate"] = json!("x");
+    assert!(judged(&cron_job).starts_with("unreadable: object.spec.jobTemplate: must be an object"));
+}
+
+/// Each may stand in settings; what the API server would refuse as a toleration may not.
+#[test]
+fn settings_are_refused_with_the_path_and_what_is_accepted() {
+    let exists = |more: Value| {
+        let mut entry = json!({"key": "k", "operator": "Exists"});
+        entry.as_object_mut().expect("an entry").extend(more.as_object().expect("members").clone());
+        entry
+    };
+    for (section, path) in [
+        (json!({"allowed": {}}), "tolerations.allowed: must be a list"),
+        (json!({"allowed": [null]}), "tolerations.allowed[0]: is missing"),
+        (json!({"denied": [null]}), "tolerations.denied[0]: is missing"),
+        (json!({"allowed": ["k"]}), "tolerations.allowed[0]: must be an object"),
+        (
+            json!({"allowed": [exists(json!({"tolerationSeconds": 5}))]}),
+            "tolerations.allowed[0].tolerationSeconds: is not known",
+        ),
+        (
+            json!({"denied": [exists(json!({"maxTolerationSeconds": 5}))]}),
+            "tolerations.denied[0].maxTolerationSeconds: is not known",
+        ),
+        (
+            json!({"allowed": [exists(json!({"maxTolerationSeconds": -1}))]}),
+            "tolerations.allowed[0].maxTolerationSeconds: must be 0 or more",
+        ),
+        (
+            json!({"allowed": [exists(json!({"maxTolerationSeconds": "5"}))]}),
+            "tolerations.allowed[0].maxTolerationSeconds: must be an integer",
+        ),
+        (
+            json!({"allowed": [exists(json!({"maxTolerationSeconds": 1.5}))]}),
+            "tolerations.allowed[0].maxTolerationSeconds: must be an integer",
+        ),
+        (json!({"allowed": [{}]}), "tolerations.allowed[0].operator: must be `Exists` where there is no key"),
+        (json!({"allowed": [{"operator": "Lt", "value": "5"}]}), "tolerations.allowed[0].operator: must be `Exists`"),
+        (json!({"allowed": [one("k", "Lt", "05", "")]}), "tolerations.allowed[0].value: must be an integer of 64 bits"),
+        (json!({"allowed": [one("k", "Gt", "", "")]}), "tolerations.allowed[0].value: must be an integer of 64 bits"),
+        (json!({"allowed": [one("k", "Exists", "v", "")]}), "tolerations.allowed[0].value: must be absent"),
+        (json!({"allowed": [one("k", "Equal", "a b", "")]}), "tolerations.allowed[0].value: must be a label value"),
+        (json!({"allowed": [one("k", "Ge", "5", "")]}), "tolerations.allowed[0].operator: must be `Equal`"),
+        (json!({"allowed": [one("a/b/c", "Exists", "", "")]}), "tolerations.allowed[0].key: must be a label key"),
+        (
+            json!({"allowed": [one("k", "Exists", "", "NoEntry")]}),
+            "tolerations.allowed[0].effect: must be `NoSchedule`",
+        ),
+        (json!({"standard": "yes"}), "tolerations.standard: must be true or false"),
+        (json!({"numericOperators": "warn"}), "tolerations.numericOperators: must be one of `allow`, `deny`"),
+        (json!({"maxTolerationSeconds": 5}), "tolerations.maxTolerationSeconds: is not known"),
+    ] {
+        let said = refusal("tolerations", &section).unwrap_or_else(|| panic!("{section} is valid"));
+        assert!(said.starts_with(&format!("settings are not valid: {path}")), "{section}: {said}");
+    }
+    for section in [
+        json!({}),
+        json!({"allowed": []}),
+        json!({"allowed": [exists(json!({"maxTolerationSeconds": 0})), exists(json!({"maxTolerationSeconds": i64::MAX}))]}),
+        json!({"allowed": [exists(json!({"effect": "NoSchedule", "maxTolerationSeconds": 5}))]}),
+        // What matches nothing, and what stands twice, is understood all the same.
+        json!({"allowed": [one("k", "Lt", "0", ""), one("k", "Lt", "0", "")], "denied": [one("k", "Gt", "-5", "")]}),
+        json!({"denied": [{"operator": "Exists", "effect": "NoExecute"}]}),
+    ] {
+        assert_eq!(refusal("tolerations", &section), None, "{section}");
+    }
+}
+
+#[test]
+fn enforcement_and_exemptions_hold_for_tolerations() {
+    let everything = create(&json!([{"operator": "Exists"}]));
+    let mut section = json!({"allowed": [], "enforcement": "warn"});
+    let answer = ask(&section, &everything);
+    assert!(answer.accepted && answer.message.is_empty(), "{answer:?}");
+    finds(&answer, &["toleration-not-allowed", "toleration-admits-everything"]);
+    assert!(answer.taint.is_some() && answer.warnings.len() == 2, "{answer:?}");
+    for exempt in
+        [json!({"users": ["tenant"]}), json!({"groups": ["system:authenticated"]}), json!({"namespaces": ["shop"]})]
+    {
+        section = json!({"allowed": [], "exempt": exempt});
+        passes(&ask(&section, &everything));
+    }
+}
+
+// --- Words. ---
+
+/// `Lt 5` tolerates taints below 5: every operator is put into words that say which taint values it admits.
+#[test]
+fn the_message_says_which_taint_values_are_tolerated() {
+    for (toleration, says) in [
+        (one("k", "Lt", "5", "NoSchedule"), "`k < 5 :NoSchedule` admits taint values below 5"),
+        (one("k", "Gt", "5", "NoSchedule"), "`k > 5 :NoSchedule` admits taint values 6 and up"),
+        (one("k", "Gt", "-5", "NoSchedule"), "`k > -5 :NoSchedule` admits taint values 0 and up"),
+        (one("k", "Equal", "5", ""), "`k = 5 :every effect` admits the taint value `5`"),
+        (one("k", "Exists", "", ""), "`k exists :every effect` admits every taint value"),
+        (one("", "Exists", "", "NoExecute"), "`every key :NoExecute` admits every taint value"),
+        (one("", "Exists", "", ""), "`every taint` admits every taint value"),
+    ] {
+        let answer = ask(&json!({"allowed": []}), &create(&json!([toleration])));
+        let detail = answer.message.lines().nth(1).expect("the line that says where").trim();
+        assert_eq!(detail, format!("spec.tolerations[0]: {says}"));
+    }
+}
+
+#[test]
+fn the_first_120_characters_carry_the_sense() {
+    let longest = format!("{}/{}", ["a"; 126].join("."), "b".repeat(63));
+    for (section, tolerations, says) in [
+        (json!({"allowed": []}), json!([one("k", "Gt", "5", "")]), "toleration not allowed: tolerates `k=6:"),
+        (
+            json!({"denied": [{"operator": "Exists"}]}),
+            json!([one("k", "Gt", "5", "")]),
+            "toleration denied: tolerates `k=6:",
+        ),
+        (
+            json!({"allowed": [{"key": "k", "operator": "Exists", "maxTolerationSeconds": 5}]}),
+            json!([for_seconds("Gt", "5", None)]),
+            "toleration seconds exceeded: may stay for ever once `k=6:NoExecute` is there, allowed: 5 s",
+        ),
+        (
+            json!({}),
+            json!([one("k", "Gt", "05", "")]),
+            "toleration with an invalid number: `05` is no canonical integer",
+        ),
+        (
+            json!({"numericOperators": "deny"}),
+            json!([one("k", "Gt", "5", "")]),
+            "numeric operator disabled: `Gt` in a toleration of `k`",
+        ),
+        // A key of 315 bytes, the longest there is, comes after what is wrong with it.
+        (json!({"allowed": []}), json!([one(&longest, "Exists", "", "")]), "toleration not allowed: tolerates `a.a.a"),
+    ] {
+        let answer = ask(&section, &create(&tolerations));
+        let first: String = answer.message.chars().take(120).collect();
+        assert!(first.contains(says), "{first}");
+    }
+}
+
+// --- Size. ---
+
+/// However many there are, the answer is a decision: never a crash, never an acceptance of what was not looked at. What
+/// may be spent on it is counted in steps, so this needs no clock.
+#[test]
+#[ignore = "takes minutes: the unions that are built anew for each toleration are not counted against the budget"]
+fn thousands_of_tolerations_are_refused_cleanly() {
+    let list = |count: usize, effect: &str, seconds: Option<usize>| -> Value {
+        let with = |number: usize| seconds.map(|seconds| seconds + number);
+        let one = |number: usize| {
+            json!({"key": format!("k{number}"), "operator": "Gt", "value": number.to_string(),
+                                  "effect": effect, "tolerationSeconds": with(number)})
+        };
+        (0..count).map(one).collect()
+    };
+    let entries: Value = (0..200)
+        .map(
+            |number| json!({"key": format!("k{number}"), "operator": "Lt", "value": "500", "maxTolerationSeconds": 30}),
+        )
+        .collect();
+    let many = 5_000;
+    for (section, request) in [
+        (json!({"allowed": []}), create(&list(many, "NoExecute", None))),
+        (json!({"allowed": entries}), create(&list(many, "NoExecute", Some(60)))),
+        (json!({"allowed": entries, "denied": entries}), create(&list(many, "", None))),
+        (json!({"allowed": []}), update(&list(many, "NoExecute", Some(30)), &list(many, "NoExecute", Some(31)))),
+    ] {
+        let answer = ask(&section, &request);
+        assert_eq!((answer.accepted, answer.code), (false, Some(403)));
+        assert!(answer.message.len() < 20_000, "the first few are shown: {} bytes", answer.message.len());
+    }
+}
+
+// --- nodeTaints. ---
+
+fn node(taints: &Value) -> Value {
+    json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n1"}, "spec": {"taints": taints}})
+}
+
+fn taint(value: &str) -> Value {
+    json!({"key": "failure-probability", "value": value, "effect": "NoExecute"})
+}
+
+fn ask_node(old: Option<&Value>, new: &Value) -> Answer {
+    let section = json!({"nodeTaints": {"numericKeys": ["failure-probability", "gpu"]}});
+    ask_settings(&section, &request("", "Node", old, new))
+}
+
+#[test]
+fn a_taint_that_is_meant_to_be_a_number_must_be_one() {
+    for (value, is_number) in [
+        ("0", true),
+        ("15", true),
+        ("9223372036854775807", true),
+        ("9223372036854775808", false),
+        ("0950", false),
+        ("00", false),
+        ("1.5", false),
+        ("1e3", false),
+        ("high", false),
+        ("", false),
+    ] {
+        let answer =
+            ask_node(None, &node(&json!([{"key": "other", "value": "word", "effect": "NoSchedule"}, taint(value)])));
+        assert_eq!(answer.accepted, is_number, "{value}: {answer:?}");
+        if !is_number {
+            finds(&answer, &["taint-not-numeric"]);
+            assert!(answer.message.contains(&format!("\n  spec.taints[1].value: `{value}`")), "{}", answer.message);
+        }
+    }
+    passes(&ask_node(None, &node(&json!(null))));
+    // Every taint that is wrong is told.
+    let two = node(&json!([taint("high"), {"key": "gpu", "effect": "NoSchedule"}]));
+    let answer = ask_node(None, &two);
+    assert_eq!(answer.message.matches("taint not numeric: ").count(), 2, "{}", answer.message);
+}
+
+#[test]
+fn a_taint_that_stays_is_not_held_against_an_update_of_the_node() {
+    let (word, number) = (taint("high"), taint("15"));
+    let other_effect = json!({"key": "failure-probability", "value": "high", "effect": "NoSchedule"});
+    for (old, new, refused) in [
+        (json!([word]), json!([word]), false),
+        (json!([word]), json!([number, word]), false),
+        (json!([number]), json!([word]), true),
+        (json!([number, word]), json!([word, number]), false),
+        (json!([word]), json!([taint("higher")]), true),
+        (json!([word]), json!([other_effect]), true),
+        (json!([]), json!([word]), true),
+        (json!([word]), json!([]), false),
+    ] {
+        let answer = ask_node(Some(&node(&old)), &node(&new));
+        assert_eq!(!answer.accepted, refused, "{old} → {new}: {answer:?}");
+    }
+    // When it was added is no part of what it says.
+    let mut since = word.clone();
+    since["timeAdded"] = json!("2026-01-01T00:00:00Z");
+    passes(&ask_node(Some(&node(&json!([word]))), &node(&json!([since]))));
+    // Sub-resources and deletions carry no taint that is judged.
+    let mut status = request("", "Node", Some(&node(&json!([]))), &node(&json!([word])));
+    status["subResource"] = json!("status");
+    passes(&ask_settings(&json!({"nodeTaints": {"numericKeys": ["failure-probability"]}}), &status));
+}
+
+#[test]
+fn node_taints_are_read_strictly() {
+    for (section, says) in [
+        (
+            json!({"evictions": "warn"}),
+            "nodeTaints.evictions: `warn` needs the live cluster, which this version does not read",
+        ),
+        (
+            json!({"evictions": "deny"}),
+            "nodeTaints.evictions: `deny` needs the live cluster, which this version does not read",
+        ),
+        (json!({"evictions": "yes"}), "nodeTaints.evictions: must be one of `ignore`, `warn`, `deny`"),
+        (json!({"maxEvictions": -1}), "nodeTaints.maxEvictions: must be 0 or more"),
+        (json!({"numericKeys": "gpu"}), "nodeTaints.numericKeys: must be a list"),
+        (json!({"numericKeys": [null]}), "nodeTaints.numericKeys[0]: is missing"),
+        (json!({"numericKeys": ["a/b/c"]}), "nodeTaints.numericKeys[0]: must be a taint's key"),
+        (json!({"numeric": []}), "nodeTaints.numeric: is not known"),
+    ] {
+        let said = refusal("nodeTaints", &section).unwrap_or_else(|| panic!("{section} is valid"));
+        assert!(said.starts_with(&format!("settings are not valid: {says}")), "{said}");
+    }
+    for section in [json!({}), json!({"numericKeys": []}), json!({"evictions": "ignore", "maxEvictions": 10})] {
+        assert_eq!(refusal("nodeTaints", &section), None, "{section}");
+    }
+    for (pointer, path, wrong) in [
+        ("/spec", "spec", json!([])),
+        ("/spec/taints", "spec.taints", json!({})),
+        ("/spec/taints/0", "spec.taints[0]", json!("high")),
+        ("/spec/taints/0/key", "spec.taints[0].key", json!(5)),
+        ("/spec/taints/0/value", "spec.taints[0].value", json!(15)),
+        ("/spec/taints/0/effect", "spec.taints[0].effect", json!([])),
+        ("/spec/taints/0/timeAdded", "spec.taints[0].timeAdded", json!(5)),
+    ] {
+        let mut broken = node(&json!([{"key": "k", "value": "v", "effect": "NoExecute", "timeAdded": null}]));
+        *broken.pointer_mut(pointer).expect("the field is there") = wrong;
+        for (answer, root) in
+            [(ask_node(None, &broken), "object"), (ask_node(Some(&broken), &node(&json!([]))), "oldObject")]
+        {
+            assert_eq!(answer.code, Some(422), "{answer:?}");
+            assert!(answer.message.starts_with(&format!("unreadable: {root}.{path}: must be ")), "{}", answer.message);
+        }
+    }
+}
