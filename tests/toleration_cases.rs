@@ -651,7 +651,7 @@ fn the_first_120_characters_carry_the_sense() {
 /// However many there are, the answer is a decision: never a crash, never an acceptance of what was not looked at. What
 /// may be spent on it is counted in steps, so this needs no clock.
 #[test]
-#[ignore = "takes minutes: the unions that are built anew for each toleration are not counted against the budget"]
+#[ignore = "takes minutes without optimisation"]
 fn thousands_of_tolerations_are_refused_cleanly() {
     let list = |count: usize, effect: &str, seconds: Option<usize>| -> Value {
         let with = |number: usize| seconds.map(|seconds| seconds + number);

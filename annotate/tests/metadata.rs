@@ -83,7 +83,7 @@ fn broken_metadata_is_refused_with_a_sentence_that_names_the_place() {
         (with_rule("mutating: false\nannotations: [a]"), unreadable("expected mapping start at line 3, column 14")),
         (
             with_rule("mutating: false\nmutating: true"),
-            unreadable("duplicate mapping key: mutating not allowed here at line 3, column 1"),
+            unreadable("duplicate mapping key `mutating` is not allowed here at line 3, column 1"),
         ),
         ("rules: [".to_owned(), unreadable("unclosed bracket '[' at line 1, column 8")),
         (String::new(), unreadable("unexpected end of file at line 1, column 1")),

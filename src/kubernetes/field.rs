@@ -5,6 +5,7 @@
 
 use std::fmt;
 
+use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json_borrow::Value;
 
 /// Input that cannot be read, with the path of the field and what is wrong with it.
@@ -40,13 +41,64 @@ pub fn parse(bytes: &[u8]) -> Result<Value<'_>, Unreadable> {
     serde_json::from_slice(bytes).map_err(|error| {
         // The fast parse does not know where it is; only a document that fails is read a second time.
         let mut again = serde_json::Deserializer::from_slice(bytes);
-        let path = match serde_path_to_error::deserialize::<_, Value<'_>>(&mut again) {
+        let path = match serde_path_to_error::deserialize::<_, Walk>(&mut again) {
             Err(located) => short(&located.path().to_string(), 200),
             Ok(_) => String::from("."),
         };
         let path = if path == "." { String::from("payload") } else { path };
         Unreadable { path, problem: format!("is not readable JSON: {error}") }
     })
+}
+
+/// Any JSON value, read only for the names on the way to where it stops being one.
+struct Walk;
+
+impl<'de> Deserialize<'de> for Walk {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Walk)
+    }
+}
+
+impl<'de> Visitor<'de> for Walk {
+    type Value = Walk;
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("a JSON value")
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Walk, E> {
+        Ok(self)
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Walk, E> {
+        Ok(self)
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<Walk, E> {
+        Ok(self)
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Walk, E> {
+        Ok(self)
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<Walk, E> {
+        Ok(self)
+    }
+
+    fn visit_unit<E>(self) -> Result<Walk, E> {
+        Ok(self)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Walk, A::Error> {
+        while items.next_element::<Walk>()?.is_some() {}
+        Ok(self)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Walk, A::Error> {
+        while members.next_entry::<String, Walk>()?.is_some() {}
+        Ok(self)
+    }
 }
 
 impl<'v, 'p> Field<'v, 'p> {

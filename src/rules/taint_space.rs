@@ -6,7 +6,7 @@
 use k8s_openapi::api::core::v1::{Taint, Toleration};
 
 use crate::kubernetes::toleration::{EFFECTS, Seconds, TaintAxes, seconds, tolerates, wait};
-use crate::logic::{Budget, Condition, Containment, Domain, Facts, Outline, Space, Term, Union, contained};
+use crate::logic::{Budget, Condition, Containment, Domain, Exhausted, Facts, Outline, Space, Term, Union, contained};
 
 /// A toleration that settings or Kubernetes itself permit, and how long a pod may then stay.
 #[derive(Debug, Clone, PartialEq)]
@@ -59,49 +59,69 @@ impl<'t> TaintSpace<'t> {
 
     /// A taint that this toleration tolerates and nothing permits.
     pub fn not_permitted(&self, toleration: &Toleration, budget: &mut Budget) -> Found {
-        let permitted = self.union(self.permitted_tolerations().chain(self.old));
-        self.escape(&self.union([toleration]), &permitted, budget, |taint| {
+        let found = self.try_not_permitted(toleration, budget);
+        found.unwrap_or(Found::Undecided)
+    }
+
+    fn try_not_permitted(&self, toleration: &Toleration, budget: &mut Budget) -> Result<Found, Exhausted> {
+        let permitted = self.union(self.permitted_tolerations().chain(self.old), budget)?;
+        let mine = self.union([toleration], budget)?;
+        Ok(self.escape(&mine, &permitted, budget, |taint| {
             tolerates(toleration, taint) && !self.any(self.permitted_tolerations().chain(self.old), taint)
-        })
+        }))
     }
 
     /// A taint that this toleration tolerates, that is denied, and that was not tolerated before.
     pub fn denied(&self, toleration: &Toleration, budget: &mut Budget) -> Found {
-        let both = self.union([toleration]).and(&self.union(self.denied), &self.space);
-        self.escape(&both, &self.union(self.old), budget, |taint| {
+        self.try_denied(toleration, budget).unwrap_or(Found::Undecided)
+    }
+
+    fn try_denied(&self, toleration: &Toleration, budget: &mut Budget) -> Result<Found, Exhausted> {
+        let both = self.union([toleration], budget)?.and(&self.union(self.denied, budget)?, &self.space);
+        let old = self.union(self.old, budget)?;
+        Ok(self.escape(&both, &old, budget, |taint| {
             tolerates(toleration, taint) && self.any(self.denied, taint) && !self.any(self.old, taint)
-        })
+        }))
     }
 
     /// A permitted `NoExecute` taint for which the toleration at this position decides how long the pod stays, and
     /// decides for longer than permitted.
     pub fn stays_too_long(&self, position: usize, budget: &mut Budget) -> Found {
-        let Some(toleration) = self.new.get(position) else { return Found::Nothing };
+        self.try_stays_too_long(position, budget).unwrap_or(Found::Undecided)
+    }
+
+    fn try_stays_too_long(&self, position: usize, budget: &mut Budget) -> Result<Found, Exhausted> {
+        let Some(toleration) = self.new.get(position) else { return Ok(Found::Nothing) };
         let stays = seconds(toleration);
-        let here = self.union([toleration]).and(&self.evicting(), &self.space);
-        let earlier = self.union(self.new.iter().take(position));
+        let here = self.union([toleration], budget)?.and(&self.evicting(), &self.space);
+        if here.is_empty() || stays == 0 {
+            return Ok(Found::Nothing);
+        }
+        let earlier = self.union(self.new.iter().take(position), budget)?;
         let (high, low): (Vec<&Permitted>, Vec<&Permitted>) =
             self.permitted.iter().partition(|permitted| permitted.limit >= stays);
-        let high = self.union(high.into_iter().map(|permitted| &permitted.toleration)).or(&earlier);
+        let high = self.union(high.into_iter().map(|permitted| &permitted.toleration), budget)?.or(&earlier);
         let claim = |taint: &Taint| {
             self.new.iter().position(|toleration| tolerates(toleration, taint)) == Some(position)
                 && self.limit(taint).is_some_and(|limit| stays > limit)
         };
         // Taints that the settings admit for less, and that were not tolerated before.
-        let low = self.union(low.into_iter().map(|permitted| &permitted.toleration));
-        let found = self.escape(&here.and(&low, &self.space), &high.or(&self.union(self.old)), budget, claim);
+        let low = self.union(low.into_iter().map(|permitted| &permitted.toleration), budget)?;
+        let outside = high.or(&self.union(self.old, budget)?);
+        let found = self.escape(&here.and(&low, &self.space), &outside, budget, claim);
         if found != Found::Nothing {
-            return found;
+            return Ok(found);
         }
         // Taints for which an old toleration decided, for less.
         for (position, old) in self.old.iter().enumerate().filter(|(_, old)| seconds(old) < stays) {
-            let before = self.union(self.old.iter().take(position));
-            let found = self.escape(&here.and(&self.union([old]), &self.space), &high.or(&before), budget, claim);
+            let outside = high.or(&self.union(self.old.iter().take(position), budget)?);
+            let inside = here.and(&self.union([old], budget)?, &self.space);
+            let found = self.escape(&inside, &outside, budget, claim);
             if found != Found::Nothing {
-                return found;
+                return Ok(found);
             }
         }
-        Found::Nothing
+        Ok(Found::Nothing)
     }
 
     /// How long a pod may stay once this taint is there; `None` when nothing permits it.
@@ -133,9 +153,7 @@ impl<'t> TaintSpace<'t> {
                     vec![(self.axes.key, Condition::In(vec![key])), (self.axes.effect, Condition::In(vec![effect]))];
                 let all = self.space.union([&term]);
                 term.push((self.axes.value, EVERY_NUMBER));
-                if self.newly_covers(&term, budget)
-                    && self.contained(&all, &self.union(self.new), budget) != Containment::Contained
-                {
+                if self.newly_covers(&term, budget) && !self.covers(&all, self.new, budget) {
                     found.push((key, effect));
                 }
             }
@@ -145,9 +163,13 @@ impl<'t> TaintSpace<'t> {
 
     fn newly_covers(&self, term: &Term<'_>, budget: &mut Budget) -> bool {
         let all = self.space.union([term]);
-        !all.is_empty()
-            && self.contained(&all, &self.union(self.new), budget) == Containment::Contained
-            && self.contained(&all, &self.union(self.old), budget) != Containment::Contained
+        !all.is_empty() && self.covers(&all, self.new, budget) && !self.covers(&all, self.old, budget)
+    }
+
+    /// Whether the tolerations together are known to tolerate all these taints.
+    fn covers(&self, taints: &Union, tolerations: &[Toleration], budget: &mut Budget) -> bool {
+        let answer = self.union(tolerations, budget).map(|union| self.contained(taints, &union, budget));
+        answer == Ok(Containment::Contained)
     }
 
     fn permitted_tolerations(&self) -> impl Iterator<Item = &'t Toleration> {
@@ -163,10 +185,15 @@ impl<'t> TaintSpace<'t> {
         self.space.union([&vec![(self.axes.effect, Condition::In(vec!["NoExecute"]))]])
     }
 
-    fn union<'x>(&self, tolerations: impl IntoIterator<Item = &'x Toleration>) -> Union {
+    fn union<'x>(
+        &self,
+        tolerations: impl IntoIterator<Item = &'x Toleration>,
+        budget: &mut Budget,
+    ) -> Result<Union, Exhausted> {
         let terms: Vec<Term<'x>> =
             tolerations.into_iter().filter_map(|toleration| self.axes.term(toleration)).collect();
-        self.space.union(&terms)
+        budget.spend(terms.len().saturating_mul(UNION_STEPS))?;
+        Ok(self.space.union(&terms))
     }
 
     fn contained(&self, inside: &Union, outside: &Union, budget: &mut Budget) -> Containment {
@@ -190,6 +217,9 @@ impl<'t> TaintSpace<'t> {
         }
     }
 }
+
+/// Steps for one toleration of a union that is built: about as much work as looking at so many literals of a search.
+const UNION_STEPS: usize = 20;
 
 /// A taint's number is never negative: its value is a label value.
 const EVERY_NUMBER: Condition<'static> = Condition::Above(-1);

@@ -25,10 +25,20 @@ const ROWS: &[Row] = &[
     Row { recorded: "pv-update-terms-for-values", under: "defaults", settings: defaults },
     Row { recorded: "pv-update-matchfields", under: "defaults", settings: defaults },
     Row { recorded: "pv-update-labels-only", under: "defaults", settings: defaults },
+    Row { recorded: "pod-create-payment-lt5", under: "spot below 20", settings: with_spot },
+    Row { recorded: "pod-create-gpu-gt800", under: "spot below 20", settings: with_spot },
+    Row { recorded: "pod-create-tolerates-everything", under: "spot below 20", settings: with_spot },
 ];
 
 fn defaults() -> Value {
     json!({"volumeNodeAffinity": {}})
+}
+
+fn with_spot() -> Value {
+    let spot = json!({
+        "key": "failure-probability", "operator": "Lt", "value": "20", "effect": "NoExecute", "maxTolerationSeconds": 300
+    });
+    json!({"tolerations": {"allowed": [spot]}})
 }
 
 fn with_zones() -> Value {
@@ -63,6 +73,9 @@ pub fn run(module: &Module) -> Demo {
 /// What the request changes, in the words of the two objects.
 fn edit(request: &Value) -> String {
     let (before, after) = (&request["oldObject"], &request["object"]);
+    if after["kind"] == "Pod" {
+        return format!("new pod: {}", tolerations(&after["spec"]["tolerations"]));
+    }
     let affinity = |object: &Value| affinity(&object["spec"]["nodeAffinity"]["required"]);
     if before.is_null() {
         return format!("new: {}", affinity(after));
@@ -71,6 +84,23 @@ fn edit(request: &Value) -> String {
         return format!("{}\n→ {}", affinity(before), affinity(after));
     }
     format!("{}\n→ the same; {}", affinity(before), labels_added(before, after))
+}
+
+/// The tolerations of a pod in short words; what the API server adds to every pod is left out.
+fn tolerations(tolerations: &Value) -> String {
+    let own = list(tolerations).filter(|toleration| !text(&toleration["key"]).starts_with("node.kubernetes.io/"));
+    let shown = own.map(|toleration| {
+        let key = if toleration["key"].is_null() { "every taint" } else { short(text(&toleration["key"])) };
+        let condition = match text(&toleration["operator"]) {
+            "Gt" => format!(" > {}", text(&toleration["value"])),
+            "Lt" => format!(" < {}", text(&toleration["value"])),
+            "Exists" => String::new(),
+            _ => format!(" = {}", text(&toleration["value"])),
+        };
+        let seconds = toleration["tolerationSeconds"].as_i64().map(|seconds| format!(" for {seconds} s"));
+        format!("{key}{condition}{}", seconds.unwrap_or_default())
+    });
+    shown.collect::<Vec<_>>().join(", ")
 }
 
 fn labels_added(before: &Value, after: &Value) -> String {

@@ -7,7 +7,7 @@ use wasm_tests::{Module, demo};
 fn the_demonstration_shows_the_reviewed_table_within_110_columns() {
     let module = Module::built().unwrap_or_else(|error| panic!("{error}"));
     let demo = demo::run(&module);
-    assert_eq!(demo.requests, 8);
+    assert_eq!(demo.requests, 11);
     let widest = demo.table.lines().map(|line| line.chars().count()).max();
     assert!(widest <= Some(110), "{widest:?} columns");
     assert_golden("demo.txt", &demo.table);
