@@ -7,6 +7,7 @@ use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json_borrow::Value;
+use serde_path_to_error::Segment;
 
 /// Input that cannot be read, with the path of the field and what is wrong with it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -42,12 +43,27 @@ pub fn parse(bytes: &[u8]) -> Result<Value<'_>, Unreadable> {
         // The fast parse does not know where it is; only a document that fails is read a second time.
         let mut again = serde_json::Deserializer::from_slice(bytes);
         let path = match serde_path_to_error::deserialize::<_, Walk>(&mut again) {
-            Err(located) => short(&located.path().to_string(), 200),
-            Ok(_) => String::from("."),
+            Err(located) => spelled(located.path()),
+            Ok(_) => String::new(),
         };
-        let path = if path == "." { String::from("payload") } else { path };
+        let path = if path.is_empty() { String::from("payload") } else { path };
         Unreadable { path, problem: format!("is not readable JSON: {error}") }
     })
+}
+
+/// A path as this file writes paths.
+fn spelled(path: &serde_path_to_error::Path) -> String {
+    let mut text = String::new();
+    for segment in path.iter() {
+        match segment {
+            Segment::Seq { index } => text.push_str(&format!("[{index}]")),
+            Segment::Map { key } if key.contains(['.', '/']) && !text.is_empty() => text.push_str(&format!("[{key}]")),
+            Segment::Map { key } if text.is_empty() => text.push_str(key),
+            Segment::Map { key } => text.push_str(&format!(".{key}")),
+            Segment::Enum { .. } | Segment::Unknown => {}
+        }
+    }
+    short(&text, 200)
 }
 
 /// Any JSON value, read only for the names on the way to where it stops being one.
