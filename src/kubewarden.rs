@@ -6,8 +6,7 @@
 use serde::Serialize;
 
 use crate::kubernetes::field::{self, Field, Unreadable};
-use crate::kubernetes::request::Request;
-use crate::rules::{self, decision::Decision, settings::Settings};
+use crate::rules::{self, decision::Decision};
 
 /// `validate`: judges the request in `{"settings": …, "request": …}`.
 pub fn validate(payload: &[u8]) -> Vec<u8> {
@@ -20,25 +19,10 @@ fn judge(payload: &[u8]) -> Decision {
         Err(unreadable) => return Decision::unreadable(&unreadable),
     };
     let root = Field::root("", &document);
-    let (settings, request) = match (root.get("settings"), root.get("request")) {
-        (Ok(settings), Ok(request)) => (settings, request),
-        (Err(unreadable), _) | (_, Err(unreadable)) => return Decision::unreadable(&unreadable),
-    };
-    let settings = match read_settings(&settings) {
-        Ok(settings) => settings,
-        Err(unreadable) => return Decision::unusable_settings(&unreadable),
-    };
-    let root = request.renamed("");
-    match request.check_object().and_then(|()| Request::read(&root)) {
-        Ok(request) => rules::judge(&settings, &request),
-        Err(unreadable) => Decision::unreadable(&unreadable),
+    match (root.get("settings"), root.get("request")) {
+        (Ok(settings), Ok(request)) => rules::judge_documents(&settings, &request),
+        (Err(unreadable), _) | (_, Err(unreadable)) => Decision::unreadable(&unreadable),
     }
-}
-
-/// Paths in settings begin at the section, as whoever wrote them sees them.
-fn read_settings(settings: &Field<'_, '_>) -> Result<Settings, Unreadable> {
-    settings.check_object()?;
-    Settings::read(&settings.renamed(""))
 }
 
 #[derive(Serialize)]
@@ -49,7 +33,8 @@ struct SettingsVerdict {
 
 /// `validate_settings`: whether the settings can be used, and if not, why, in a sentence.
 pub fn validate_settings(payload: &[u8]) -> Vec<u8> {
-    let verdict = field::parse(payload).and_then(|document| read_settings(&Field::root("settings", &document)));
+    let verdict = field::parse(payload)
+        .and_then(|document| rules::read_settings(&Field::root("settings", &document)).map(|_settings| ()));
     to_json(&SettingsVerdict {
         valid: verdict.is_ok(),
         message: verdict.err().map(|Unreadable { path, problem }| format!("settings are not valid: {path}: {problem}")),

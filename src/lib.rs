@@ -17,14 +17,14 @@
 //! Arrows go one way, and a test fails when one runs back:
 //!
 //! ```text
-//! kubewarden  →  rules  →  kubernetes  →  logic
-//! talks          decides   reads          computes
+//! kubewarden, verdict  →  rules  →  kubernetes  →  logic
+//! talk                    decides   reads          computes
 //! ```
 //!
 //! * [`logic`] computes with sets of values, conjunctions and unions. It knows no Kubernetes name and no JSON.
 //! * [`kubernetes`] reads objects into terms of that algebra, with a field path on every complaint. It never decides.
 //! * [`rules`] holds one file per rule: settings and request in, findings out. It knows no engine.
-//! * [`kubewarden`] is the waPC face: bytes in, bytes out.
+//! * [`kubewarden`] is the waPC face: bytes in, bytes out. [`verdict`] is the face of programs that link the library.
 #![deny(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -42,3 +42,4 @@ pub mod kubernetes;
 pub mod kubewarden;
 pub mod logic;
 pub mod rules;
+pub mod verdict;

@@ -7,6 +7,8 @@ use placement_guard::kubernetes::field::{self, Field};
 use placement_guard::kubernetes::node_selector::Labels;
 use placement_guard::kubernetes::volume::Volume;
 use placement_guard::kubewarden;
+use placement_guard::rules::decision::Decision;
+use placement_guard::verdict::{self, Verdict};
 use serde_json::{Value, json};
 
 /// Every case with its answer. Some cost their whole budget, so each is answered once.
@@ -39,6 +41,23 @@ fn every_case(is_right: impl Fn(&Case, &Value) -> Result<(), String>) {
 #[test]
 fn every_case_is_decided_as_it_says() {
     every_case(Case::check);
+}
+
+#[test]
+fn the_verdict_is_the_decision_with_and_without_the_review_around_the_request() {
+    every_case(|case, answer| {
+        let Some(request) = case.request() else { return Ok(()) };
+        let decision: Decision = serde_json::from_value(answer.clone()).map_err(|error| error.to_string())?;
+        let settings = String::from_utf8_lossy(&case.settings()).into_owned();
+        let review = json!({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": request});
+        for asked in [request, &review] {
+            let verdict = verdict::check(&settings, &asked.to_string());
+            if verdict != Verdict::from(decision.clone()) {
+                return Err(format!("the verdict is {verdict:?}"));
+            }
+        }
+        Ok(())
+    });
 }
 
 #[test]

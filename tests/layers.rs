@@ -1,14 +1,15 @@
-//! Arrows go one way: `kubewarden → rules → kubernetes → logic`. Each layer names only itself and those below it, and
+//! Arrows go one way: `kubewarden, verdict → rules → kubernetes → logic`. Each layer names only itself and those below it, and
 //! only the crates that are its business. Read from the text of the sources, so that no build can hide an arrow.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// The layers, lowest first.
-const LAYERS: [&str; 4] = ["logic", "kubernetes", "rules", "kubewarden"];
+const LAYERS: [&str; 5] = ["logic", "kubernetes", "rules", "verdict", "kubewarden"];
 
 /// Dependencies that a layer may not name. `logic` may name none at all.
-const NOT_FOR: [(&str, &[&str]); 2] = [("kubernetes", &["wapc_guest"]), ("rules", &["wapc_guest"])];
+const NOT_FOR: [(&str, &[&str]); 3] =
+    [("kubernetes", &["wapc_guest"]), ("rules", &["wapc_guest"]), ("verdict", &["wapc_guest"])];
 
 /// Parts of the standard library that reach out of the computation.
 const OUTSIDE: [&str; 8] = ["env", "fs", "io", "net", "os", "process", "thread", "time"];

@@ -19,7 +19,7 @@ mod volume_edit;
 mod volume_node_affinity;
 mod volume_state;
 
-use crate::kubernetes::field::Unreadable;
+use crate::kubernetes::field::{Field, Unreadable};
 use crate::kubernetes::request::{Operation, Request};
 use decision::{Decision, Report};
 use settings::Settings;
@@ -53,4 +53,26 @@ pub fn judge(settings: &Settings, request: &Request<'_, '_>) -> Decision {
         report.absorb(found, scope.only_warn);
     }
     report.decide()
+}
+
+/// Judges a request as it was sent, under settings as they were written.
+pub fn judge_documents(settings: &Field<'_, '_>, request: &Field<'_, '_>) -> Decision {
+    let settings = match read_settings(settings) {
+        Ok(settings) => settings,
+        Err(unreadable) => return Decision::unusable_settings(&unreadable),
+    };
+    let root = request.renamed("");
+    match request.check_object().and_then(|()| Request::read(&root)) {
+        Ok(request) => judge(&settings, &request),
+        Err(unreadable) => Decision::unreadable(&unreadable),
+    }
+}
+
+/// Reads settings. Their paths begin at the section, as whoever wrote them sees them.
+///
+/// # Errors
+/// As [`Settings::read`].
+pub fn read_settings(settings: &Field<'_, '_>) -> Result<Settings, Unreadable> {
+    settings.check_object()?;
+    Settings::read(&settings.renamed(""))
 }

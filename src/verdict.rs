@@ -1,0 +1,70 @@
+//! The plain face: JSON texts in, a [`Verdict`] out, for programs that run outside a cluster. Links the rules directly;
+//! answers what the module answers.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::kubernetes::field::{self, Field, Unreadable};
+use crate::rules::{self, decision::Decision};
+
+/// A decision under the names that every program prints, and with every member always there.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Verdict {
+    pub allowed: bool,
+    /// 403 for a refusal, 422 for input that cannot be read; null when the request is allowed.
+    pub code: Option<u16>,
+    /// Why the request is refused, for a person; null when it is allowed.
+    pub message: Option<String>,
+    /// The codes of everything found, each once, in report order.
+    pub findings: Vec<String>,
+    /// For people, one line each, on acceptance too.
+    pub warnings: Vec<String>,
+    /// For machines: `relation`, `losesNode` and the like.
+    pub annotations: BTreeMap<String, String>,
+}
+
+impl From<Decision> for Verdict {
+    fn from(decision: Decision) -> Self {
+        let findings = decision.audit_annotations.get("findings");
+        Verdict {
+            allowed: decision.accepted,
+            code: decision.code,
+            message: decision.message,
+            findings: findings.iter().flat_map(|codes| codes.split(',')).map(str::to_owned).collect(),
+            warnings: decision.warnings,
+            annotations: decision.audit_annotations,
+        }
+    }
+}
+
+/// Judges an admission request, or the AdmissionReview that holds it.
+///
+/// Both arguments are JSON. What cannot be read is refused in the verdict, with code 422 and the path of the field.
+pub fn check(settings: &str, request: &str) -> Verdict {
+    judge(settings, request).unwrap_or_else(|refusal| refusal).into()
+}
+
+fn judge(settings: &str, request: &str) -> Result<Decision, Decision> {
+    let settings = field::parse(settings.as_bytes()).map_err(|unreadable| Decision::unusable_settings(&unreadable))?;
+    let request = field::parse(request.as_bytes()).map_err(|unreadable| Decision::unreadable(&unreadable))?;
+    let root = Field::root("", &request);
+    let request = in_review(&root).map_err(|unreadable| Decision::unreadable(&unreadable))?;
+    Ok(rules::judge_documents(&Field::root("settings", &settings), &request))
+}
+
+/// The request of an AdmissionReview; anything else is the request itself, whose `kind` is no string.
+fn in_review<'v, 'p>(root: &'p Field<'v, 'p>) -> Result<Field<'v, 'p>, Unreadable> {
+    root.check_object()?;
+    let is_review = root.get("kind")?.string().ok().flatten() == Some("AdmissionReview");
+    if is_review { root.get("request") } else { Ok(root.renamed("request")) }
+}
+
+/// Whether settings, as JSON, can be used.
+///
+/// # Errors
+/// The path of the first thing that is not understood, and what would be.
+pub fn validate_settings(settings: &str) -> Result<(), Unreadable> {
+    let document = field::parse(settings.as_bytes())?;
+    rules::read_settings(&Field::root("settings", &document)).map(|_settings| ())
+}
