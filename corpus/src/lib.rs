@@ -33,6 +33,8 @@
 //!
 //! Unknown keys are refused everywhere, so that nothing expected is silently not checked.
 
+pub mod measured;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 

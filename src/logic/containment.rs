@@ -7,11 +7,10 @@
 //! take no part. [`contained_plainly`] is the definition without any of that; tests hold the two against each other.
 
 use super::budget::{Budget, Exhausted};
-use super::class_set::ClassSet;
 use super::facts::{Facts, avoid};
-use super::ordered::{ascending, small, unpack, wide};
+use super::neighbours::Neighbours;
 use super::search::escape;
-use super::space::{Axis, Conjunction, Point, Space, Union};
+use super::space::{Conjunction, Point, Space, Union};
 
 /// The answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,7 +43,7 @@ fn search_merged(
     budget: &mut Budget,
 ) -> Result<Containment, Exhausted> {
     let outside = outside.merged(space, budget)?;
-    let near = Neighbours::of(outside.boxes(), space);
+    let near = Neighbours::of(outside.boxes().to_vec(), space);
     let inside = inside.merged(space, budget)?;
     for (inner, stands_there) in outside.among(inside.boxes()) {
         budget.spend(1)?;
@@ -88,7 +87,7 @@ pub fn covered(
     boxes: &[Conjunction],
     budget: &mut Budget,
 ) -> Result<Vec<(usize, usize)>, Exhausted> {
-    let near = Neighbours::of(boxes, space);
+    let near = Neighbours::of(boxes.to_vec(), space);
     let mut pairs = Vec::new();
     for (index, inner) in boxes.iter().enumerate() {
         let covers = |(other, outer): &(usize, &Conjunction)| {
@@ -97,65 +96,4 @@ pub fn covered(
         pairs.extend(near.touching(inner, budget)?.find(covers).map(|(other, _)| (index, other)));
     }
     Ok(pairs)
-}
-
-/// Finds the boxes of a list that a given box touches, by the axis that most of them name.
-struct Neighbours<'u> {
-    boxes: &'u [Conjunction],
-    axis: Option<Axis>,
-    /// For each class of that axis the boxes with a narrow side there that holds it.
-    narrow: Vec<Vec<u32>>,
-    /// The boxes with a wide side, or none, on that axis.
-    wide: Vec<u32>,
-}
-
-/// A side of more classes than this is not listed class by class.
-const NARROW: u64 = 8;
-
-impl<'u> Neighbours<'u> {
-    fn of(boxes: &'u [Conjunction], space: &Space<'_>) -> Self {
-        let named = boxes.iter().flat_map(Conjunction::sides).map(|(axis, _)| wide(axis.number()));
-        let mut counts: Vec<usize> = vec![0; space.axes().count()];
-        named.for_each(|axis| counts.get_mut(axis).into_iter().for_each(|count| *count = count.saturating_add(1)));
-        let most = space.axes().zip(counts).filter(|(_, count)| *count > 0);
-        let axis = most.max_by_key(|(axis, count)| (*count, std::cmp::Reverse(*axis))).map(|(axis, _)| axis);
-        let classes = axis.map_or(0, |axis| wide(space.count(axis)));
-        let mut neighbours = Neighbours { boxes, axis, narrow: vec![Vec::new(); classes], wide: Vec::new() };
-        for (index, conjunction) in (0..).zip(boxes) {
-            match neighbours.narrow_side(conjunction) {
-                Some(side) => {
-                    for class in side.classes() {
-                        neighbours.narrow.get_mut(wide(class)).into_iter().for_each(|boxes| boxes.push(index));
-                    }
-                }
-                None => neighbours.wide.push(index),
-            }
-        }
-        neighbours
-    }
-
-    fn narrow_side<'c>(&self, conjunction: &'c Conjunction) -> Option<&'c ClassSet> {
-        conjunction.side(self.axis?).filter(|side| side.count() <= NARROW)
-    }
-
-    /// The boxes with their positions, in the order of the list.
-    fn touching<'n>(
-        &'n self,
-        inner: &'n Conjunction,
-        budget: &mut Budget,
-    ) -> Result<impl Iterator<Item = (usize, &'u Conjunction)> + use<'n, 'u>, Exhausted> {
-        let candidates: Vec<u64> = match self.narrow_side(inner) {
-            Some(side) => {
-                let narrow = side.classes().filter_map(|class| self.narrow.get(wide(class))).flatten();
-                ascending(narrow.chain(&self.wide).map(|index| u64::from(*index)).collect())
-            }
-            None => (0..small(self.boxes.len())).map(u64::from).collect(),
-        };
-        budget.spend(candidates.len())?;
-        let boxes = candidates.into_iter().filter_map(|index| {
-            let index = wide(unpack(index).1);
-            Some((index, self.boxes.get(index)?))
-        });
-        Ok(boxes.filter(|(_, conjunction)| !conjunction.is_disjoint(inner)))
-    }
 }

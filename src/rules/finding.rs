@@ -140,8 +140,13 @@ impl Few {
     }
 
     pub fn push(&mut self, finding: Finding) {
+        self.push_with(|| finding);
+    }
+
+    /// Writes the finding only when it is shown.
+    pub fn push_with(&mut self, write: impl FnOnce() -> Finding) {
         if self.first.len() < Self::MOST {
-            self.first.push(finding);
+            self.first.push(write());
         } else {
             self.more = self.more.saturating_add(1);
         }

@@ -3,10 +3,15 @@
 //! A taint is a point in key × value × effect and a toleration is a box, so every question is one of containment. Each
 //! example is replayed through the plain matcher before it leaves this file.
 
+use std::collections::BTreeMap;
+
 use k8s_openapi::api::core::v1::{Taint, Toleration};
 
-use crate::kubernetes::toleration::{EFFECTS, Seconds, TaintAxes, seconds, tolerates, wait};
-use crate::logic::{Budget, Condition, Containment, Domain, Exhausted, Facts, Outline, Space, Term, Union, contained};
+use crate::kubernetes::toleration::{EFFECTS, Seconds, TaintAxes, is_numeric, seconds, tolerates, wait};
+use crate::logic::{
+    Budget, Condition, Conjunction, Containment, Domain, Exhausted, Facts, Neighbours, Outline, Space, Term, Union,
+    contained,
+};
 
 /// A toleration that settings or Kubernetes itself permit, and how long a pod may then stay.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,6 +37,54 @@ pub struct TaintSpace<'t> {
     old: &'t [Toleration],
     permitted: &'t [Permitted],
     denied: &'t [Toleration],
+    new_boxes: Boxes,
+    old_boxes: Boxes,
+    permitted_boxes: Boxes,
+    denied_boxes: Boxes,
+}
+
+/// The boxes of a list of tolerations. One that meets no taint has none.
+struct Boxes {
+    near: Neighbours,
+    /// For each box the position of its toleration.
+    positions: Vec<usize>,
+}
+
+impl Boxes {
+    fn of<'x>(axes: &TaintAxes, space: &Space<'_>, tolerations: impl Iterator<Item = &'x Toleration>) -> Self {
+        let boxes = tolerations.map(|toleration| axes.term(toleration).and_then(|term| space.conjunction(&term)));
+        let boxes = boxes.enumerate().filter_map(|(position, found)| Some((position, found?)));
+        let (positions, boxes): (Vec<usize>, Vec<Conjunction>) = boxes.unzip();
+        Boxes { near: Neighbours::of(boxes, space), positions }
+    }
+
+    /// The box of the toleration at this position.
+    fn get(&self, position: usize) -> Option<&Conjunction> {
+        self.near.get(self.positions.binary_search(&position).ok()?)
+    }
+
+    /// The positions and boxes of the tolerations that share a taint with these.
+    fn touching<'b>(
+        &'b self,
+        taints: &'b Conjunction,
+        budget: &mut Budget,
+    ) -> Result<impl Iterator<Item = (usize, &'b Conjunction)>, Exhausted> {
+        let touching = self.near.touching(taints, budget)?;
+        Ok(touching.filter_map(|(index, found)| Some((*self.positions.get(index)?, found))))
+    }
+
+    /// What the tolerations at the chosen positions admit, as far as these taints are concerned.
+    fn near(
+        &self,
+        taints: &Conjunction,
+        chosen: impl Fn(usize) -> bool,
+        budget: &mut Budget,
+    ) -> Result<Union, Exhausted> {
+        let touching = self.touching(taints, budget)?.filter(|(position, _)| chosen(*position));
+        let boxes: Vec<&Conjunction> = touching.map(|(_, found)| found).collect();
+        budget.spend(boxes.len().saturating_mul(UNION_STEPS))?;
+        Ok(Union::new(boxes.into_iter().cloned().collect()))
+    }
 }
 
 impl<'t> TaintSpace<'t> {
@@ -44,79 +97,102 @@ impl<'t> TaintSpace<'t> {
     ) -> Self {
         let mut outline = Outline::default();
         let axes = TaintAxes::of(&mut outline);
-        let permitted_tolerations = permitted.iter().map(|permitted| &permitted.toleration);
-        for toleration in new.iter().chain(old).chain(denied).chain(permitted_tolerations) {
+        let of_permitted = || permitted.iter().map(|permitted| &permitted.toleration);
+        for toleration in new.iter().chain(old).chain(denied).chain(of_permitted()) {
             axes.term(toleration).iter().for_each(|term| outline.mention(term));
         }
         outline.mention(&vec![(axes.value, EVERY_NUMBER)]);
-        TaintSpace { axes, space: outline.cut(), new, old, permitted, denied }
+        let space = outline.cut();
+        TaintSpace {
+            new_boxes: Boxes::of(&axes, &space, new.iter()),
+            old_boxes: Boxes::of(&axes, &space, old.iter()),
+            permitted_boxes: Boxes::of(&axes, &space, of_permitted()),
+            denied_boxes: Boxes::of(&axes, &space, denied.iter()),
+            axes,
+            space,
+            new,
+            old,
+            permitted,
+            denied,
+        }
     }
 
-    /// Whether no taint at all meets the toleration.
-    pub fn matches_nothing(&self, toleration: &Toleration) -> bool {
-        self.axes.term(toleration).and_then(|term| self.space.conjunction(&term)).is_none()
+    /// Whether no taint at all meets the new toleration at this position.
+    pub fn matches_nothing(&self, position: usize) -> bool {
+        self.new_boxes.get(position).is_none()
     }
 
-    /// A taint that this toleration tolerates and nothing permits.
-    pub fn not_permitted(&self, toleration: &Toleration, budget: &mut Budget) -> Found {
-        let found = self.try_not_permitted(toleration, budget);
+    /// A taint that the new toleration at this position tolerates and nothing permits.
+    pub fn not_permitted(&self, position: usize, budget: &mut Budget) -> Found {
+        let Some(mine) = self.new_boxes.get(position) else { return Found::Nothing };
+        let found = self.try_not_permitted(position, mine, budget);
         found.unwrap_or(Found::Undecided)
     }
 
-    fn try_not_permitted(&self, toleration: &Toleration, budget: &mut Budget) -> Result<Found, Exhausted> {
-        let permitted = self.union(self.permitted_tolerations().chain(self.old), budget)?;
-        let mine = self.union([toleration], budget)?;
-        Ok(self.escape(&mine, &permitted, budget, |taint| {
-            tolerates(toleration, taint) && !self.any(self.permitted_tolerations().chain(self.old), taint)
-        }))
+    fn try_not_permitted(&self, position: usize, mine: &Conjunction, budget: &mut Budget) -> Result<Found, Exhausted> {
+        let permitted = self.permitted_boxes.near(mine, |_| true, budget)?;
+        let outside = permitted.or(&self.old_boxes.near(mine, |_| true, budget)?);
+        self.escape(&only(mine), &outside, budget, |taint| {
+            let permitted = || self.permitted.iter().map(|permitted| &permitted.toleration);
+            self.is_tolerated_at(position, taint) && !permitted().chain(self.old).any(|entry| tolerates(entry, taint))
+        })
     }
 
-    /// A taint that this toleration tolerates, that is denied, and that was not tolerated before.
-    pub fn denied(&self, toleration: &Toleration, budget: &mut Budget) -> Found {
-        self.try_denied(toleration, budget).unwrap_or(Found::Undecided)
+    /// A taint that the new toleration at this position tolerates, that is denied, and that was not tolerated before.
+    pub fn denied(&self, position: usize, budget: &mut Budget) -> Found {
+        let Some(mine) = self.new_boxes.get(position) else { return Found::Nothing };
+        self.try_denied(position, mine, budget).unwrap_or(Found::Undecided)
     }
 
-    fn try_denied(&self, toleration: &Toleration, budget: &mut Budget) -> Result<Found, Exhausted> {
-        let both = self.union([toleration], budget)?.and(&self.union(self.denied, budget)?, &self.space);
-        let old = self.union(self.old, budget)?;
-        Ok(self.escape(&both, &old, budget, |taint| {
-            tolerates(toleration, taint) && self.any(self.denied, taint) && !self.any(self.old, taint)
-        }))
+    fn try_denied(&self, position: usize, mine: &Conjunction, budget: &mut Budget) -> Result<Found, Exhausted> {
+        let both = self.denied_boxes.near(mine, |_| true, budget)?.and(&only(mine), &self.space);
+        if both.is_empty() {
+            return Ok(Found::Nothing);
+        }
+        let old = self.old_boxes.near(mine, |_| true, budget)?;
+        self.escape(&both, &old, budget, |taint| {
+            let tolerated = |list: &[Toleration]| list.iter().any(|entry| tolerates(entry, taint));
+            self.is_tolerated_at(position, taint) && tolerated(self.denied) && !tolerated(self.old)
+        })
     }
 
-    /// A permitted `NoExecute` taint for which the toleration at this position decides how long the pod stays, and
+    /// A permitted `NoExecute` taint for which the new toleration at this position decides how long the pod stays, and
     /// decides for longer than permitted.
     pub fn stays_too_long(&self, position: usize, budget: &mut Budget) -> Found {
         self.try_stays_too_long(position, budget).unwrap_or(Found::Undecided)
     }
 
     fn try_stays_too_long(&self, position: usize, budget: &mut Budget) -> Result<Found, Exhausted> {
-        let Some(toleration) = self.new.get(position) else { return Ok(Found::Nothing) };
-        let stays = seconds(toleration);
-        let here = self.union([toleration], budget)?.and(&self.evicting(), &self.space);
-        if here.is_empty() || stays == 0 {
+        let evicting = self.space.conjunction(&vec![(self.axes.effect, Condition::In(vec!["NoExecute"]))]);
+        let mine = self.new_boxes.get(position).zip(evicting);
+        let here = mine.and_then(|(mine, evicting)| mine.intersection(&evicting, &self.space));
+        let stays = self.new.get(position).map_or(0, seconds);
+        let (Some(here), true) = (here, stays > 0) else { return Ok(Found::Nothing) };
+        let permits_it = |entry: usize| self.permitted.get(entry).is_some_and(|permitted| permitted.limit >= stays);
+        let low = self.permitted_boxes.near(&here, |entry| !permits_it(entry), budget)?;
+        let stayed_less = |entry: usize| self.old.get(entry).is_some_and(|old| seconds(old) < stays);
+        let old: Vec<(usize, &Conjunction)> =
+            self.old_boxes.touching(&here, budget)?.filter(|(entry, _)| stayed_less(*entry)).collect();
+        if low.is_empty() && old.is_empty() {
             return Ok(Found::Nothing);
         }
-        let earlier = self.union(self.new.iter().take(position), budget)?;
-        let (high, low): (Vec<&Permitted>, Vec<&Permitted>) =
-            self.permitted.iter().partition(|permitted| permitted.limit >= stays);
-        let high = self.union(high.into_iter().map(|permitted| &permitted.toleration), budget)?.or(&earlier);
+        let high = self.permitted_boxes.near(&here, permits_it, budget)?;
+        let high = high.or(&self.new_boxes.near(&here, |entry| entry < position, budget)?);
         let claim = |taint: &Taint| {
             self.new.iter().position(|toleration| tolerates(toleration, taint)) == Some(position)
                 && self.limit(taint).is_some_and(|limit| stays > limit)
         };
         // Taints that the settings admit for less, and that were not tolerated before.
-        let low = self.union(low.into_iter().map(|permitted| &permitted.toleration), budget)?;
-        let outside = high.or(&self.union(self.old, budget)?);
-        let found = self.escape(&here.and(&low, &self.space), &outside, budget, claim);
+        let outside = high.or(&self.old_boxes.near(&here, |_| true, budget)?);
+        let found = self.escape(&low.and(&only(&here), &self.space), &outside, budget, claim)?;
         if found != Found::Nothing {
             return Ok(found);
         }
         // Taints for which an old toleration decided, for less.
-        for (position, old) in self.old.iter().enumerate().filter(|(_, old)| seconds(old) < stays) {
-            let outside = high.or(&self.union(self.old.iter().take(position), budget)?);
-            let inside = here.and(&self.union([old], budget)?, &self.space);
-            let found = self.escape(&inside, &outside, budget, claim);
+        for (entry, old) in old {
+            let outside = high.or(&self.old_boxes.near(&here, |earlier| earlier < entry, budget)?);
+            let inside = only(old).and(&only(&here), &self.space);
+            let found = self.escape(&inside, &outside, budget, claim)?;
             if found != Found::Nothing {
                 return Ok(found);
             }
@@ -139,61 +215,40 @@ impl<'t> TaintSpace<'t> {
         effects.collect()
     }
 
-    /// The keys and effects for which the pod's tolerations together tolerate every number, though not every value, and
-    /// did not before. Only keys that are compared are looked at: `Exists` says itself that it means everything.
-    pub fn every_number(&self, budget: &mut Budget) -> Vec<(&'t str, &'static str)> {
-        let mut keys: Vec<&str> = Vec::new();
-        for toleration in self.new.iter().filter(|toleration| crate::kubernetes::toleration::is_numeric(toleration)) {
-            keys.extend(toleration.key.as_deref().filter(|key| !keys.contains(key)));
-        }
-        let mut found = Vec::new();
-        for key in keys {
-            for effect in EFFECTS {
+    /// The keys, and for each the effects, for which the pod's tolerations together tolerate every number, though not
+    /// every value, and did not before. Only keys that are compared are looked at: `Exists` says itself that it means
+    /// everything.
+    pub fn every_number(&self, budget: &mut Budget) -> Vec<(&'t str, Vec<&'static str>)> {
+        let mut seen: BTreeMap<&str, u32> = BTreeMap::new();
+        let numeric = self.new.iter().filter(|toleration| is_numeric(toleration));
+        let keys = numeric.filter_map(|toleration| toleration.key.as_deref());
+        let found = keys.filter(|key| seen.insert(key, 0).is_none()).map(|key| {
+            let effects = EFFECTS.into_iter().filter(|effect| {
                 let mut term =
                     vec![(self.axes.key, Condition::In(vec![key])), (self.axes.effect, Condition::In(vec![effect]))];
-                let all = self.space.union([&term]);
+                let all = self.space.conjunction(&term);
                 term.push((self.axes.value, EVERY_NUMBER));
-                if self.newly_covers(&term, budget) && !self.covers(&all, self.new, budget) {
-                    found.push((key, effect));
-                }
-            }
-        }
-        found
+                self.newly_covers(&term, budget) && !all.is_some_and(|all| self.covers(&all, &self.new_boxes, budget))
+            });
+            (key, effects.collect::<Vec<&'static str>>())
+        });
+        found.filter(|(_, effects)| !effects.is_empty()).collect()
     }
 
     fn newly_covers(&self, term: &Term<'_>, budget: &mut Budget) -> bool {
-        let all = self.space.union([term]);
-        !all.is_empty() && self.covers(&all, self.new, budget) && !self.covers(&all, self.old, budget)
+        self.space.conjunction(term).is_some_and(|all| {
+            self.covers(&all, &self.new_boxes, budget) && !self.covers(&all, &self.old_boxes, budget)
+        })
     }
 
-    /// Whether the tolerations together are known to tolerate all these taints.
-    fn covers(&self, taints: &Union, tolerations: &[Toleration], budget: &mut Budget) -> bool {
-        let answer = self.union(tolerations, budget).map(|union| self.contained(taints, &union, budget));
-        answer == Ok(Containment::Contained)
+    /// Whether the tolerations of a list together are known to tolerate all these taints.
+    fn covers(&self, taints: &Conjunction, list: &Boxes, budget: &mut Budget) -> bool {
+        let union = list.near(taints, |_| true, budget);
+        union.is_ok_and(|union| self.contained(&only(taints), &union, budget) == Containment::Contained)
     }
 
-    fn permitted_tolerations(&self) -> impl Iterator<Item = &'t Toleration> {
-        self.permitted.iter().map(|permitted| &permitted.toleration)
-    }
-
-    fn any(&self, tolerations: impl IntoIterator<Item = &'t Toleration>, taint: &Taint) -> bool {
-        tolerations.into_iter().any(|toleration| tolerates(toleration, taint))
-    }
-
-    /// The taints that evict.
-    fn evicting(&self) -> Union {
-        self.space.union([&vec![(self.axes.effect, Condition::In(vec!["NoExecute"]))]])
-    }
-
-    fn union<'x>(
-        &self,
-        tolerations: impl IntoIterator<Item = &'x Toleration>,
-        budget: &mut Budget,
-    ) -> Result<Union, Exhausted> {
-        let terms: Vec<Term<'x>> =
-            tolerations.into_iter().filter_map(|toleration| self.axes.term(toleration)).collect();
-        budget.spend(terms.len().saturating_mul(UNION_STEPS))?;
-        Ok(self.space.union(&terms))
+    fn is_tolerated_at(&self, position: usize, taint: &Taint) -> bool {
+        self.new.get(position).is_some_and(|toleration| tolerates(toleration, taint))
     }
 
     fn contained(&self, inside: &Union, outside: &Union, budget: &mut Budget) -> Containment {
@@ -202,11 +257,20 @@ impl<'t> TaintSpace<'t> {
 
     /// A taint of `inside` that is not in `outside`. One that does not stand up to the plain matcher is a mistake of
     /// ours, and no answer.
-    fn escape(&self, inside: &Union, outside: &Union, budget: &mut Budget, claim: impl Fn(&Taint) -> bool) -> Found {
-        match self.contained(inside, outside, budget) {
+    fn escape(
+        &self,
+        inside: &Union,
+        outside: &Union,
+        budget: &mut Budget,
+        claim: impl Fn(&Taint) -> bool,
+    ) -> Result<Found, Exhausted> {
+        Ok(match self.contained(inside, outside, budget) {
             Containment::Contained => Found::Nothing,
             Containment::Undecided => Found::Undecided,
             Containment::Escapes(point) => {
+                // The claim is held against every list there is.
+                let lists = [self.new.len(), self.old.len(), self.permitted.len(), self.denied.len()];
+                budget.spend(lists.iter().sum::<usize>() / CLAIMS_IN_A_STEP)?;
                 let valid = |taint: &Taint| {
                     Domain::Name.contains(&taint.key)
                         && Domain::Text.contains(taint.value.as_deref().unwrap_or_default())
@@ -214,12 +278,19 @@ impl<'t> TaintSpace<'t> {
                 let taint = self.axes.taint(&self.space, &point).filter(|taint| valid(taint) && claim(taint));
                 taint.map_or(Found::Undecided, Found::Taint)
             }
-        }
+        })
     }
+}
+
+fn only(taints: &Conjunction) -> Union {
+    Union::new(vec![taints.clone()])
 }
 
 /// Steps for one toleration of a union that is built: about as much work as looking at so many literals of a search.
 const UNION_STEPS: usize = 20;
+
+/// Tolerations that the plain matcher looks at for one step.
+const CLAIMS_IN_A_STEP: usize = 4;
 
 /// A taint's number is never negative: its value is a label value.
 const EVERY_NUMBER: Condition<'static> = Condition::Above(-1);

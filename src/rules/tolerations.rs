@@ -4,6 +4,8 @@
 //! allowed is another. Compared are the two sets, not their spelling. On an UPDATE only what was added is judged: the old
 //! list is permitted, each taint for as long as it was.
 
+use std::collections::BTreeMap;
+
 use k8s_openapi::api::core::v1::{Taint, Toleration};
 
 use super::Rule;
@@ -134,7 +136,7 @@ impl Rule for Tolerations {
             space: TaintSpace::new(&new.tolerations, &old, &permitted, &self.denied),
             permitted: &permitted,
             new: &new,
-            old: &old,
+            stood_there: old.iter().map(|toleration| (spelling(toleration), String::new())).collect(),
         };
         judgement.find(report, &mut Budget::of(STEPS));
         Ok(())
@@ -147,63 +149,87 @@ struct Judgement<'t> {
     space: TaintSpace<'t>,
     permitted: &'t [Permitted],
     new: &'t Listed,
-    old: &'t [Toleration],
+    /// The old tolerations by their [`spelling`].
+    stood_there: BTreeMap<String, String>,
 }
 
 impl Judgement<'_> {
     fn find(&self, report: &mut Report, budget: &mut Budget) {
         if self.rule.allowed.is_some() {
-            self.each(Code::TolerationNotAllowed, report, |_, toleration| {
-                self.not_allowed(toleration, self.space.not_permitted(toleration, budget))
-            });
+            let ask = &mut |position| self.space.not_permitted(position, budget);
+            self.each(Code::TolerationNotAllowed, report, ask, Self::not_allowed);
         }
-        self.each(Code::TolerationDenied, report, |_, toleration| {
-            self.denied(toleration, self.space.denied(toleration, budget))
-        });
+        self.each(Code::TolerationDenied, report, &mut |position| self.space.denied(position, budget), Self::denied);
         if self.rule.allowed.is_some() {
-            self.each(Code::TolerationSecondsExceeded, report, |position, toleration| {
-                self.stays_too_long(toleration, self.space.stays_too_long(position, budget))
-            });
+            let ask = &mut |position| self.space.stays_too_long(position, budget);
+            self.each(Code::TolerationSecondsExceeded, report, ask, Self::stays_too_long);
         }
-        self.each(Code::TolerationInvalidNumber, report, |_, toleration| self.invalid_number(toleration));
-        self.each(Code::TolerationMatchesNothing, report, |_, toleration| self.matches_nothing(toleration));
+        let invalid = |_, toleration: &Toleration| matches!(comparison(toleration), Comparison::NoNumber(_));
+        self.each_added(Code::TolerationInvalidNumber, report, &invalid, invalid_number);
+        let nothing = |position, toleration: &Toleration| {
+            self.space.matches_nothing(position) && !matches!(comparison(toleration), Comparison::NoNumber(_))
+        };
+        self.each_added(Code::TolerationMatchesNothing, report, &nothing, matches_nothing);
         self.admits_everything(report, budget);
         if !self.rule.numeric_operators {
-            self.each(Code::NumericOperatorDisabled, report, |_, toleration| self.numeric_operator(toleration));
+            let numeric = |_, toleration: &Toleration| is_numeric(toleration);
+            self.each_added(Code::NumericOperatorDisabled, report, &numeric, numeric_operator);
         }
     }
 
-    /// Asks of each toleration, and reports what it has with the path of the toleration and the taint that shows it.
+    /// Asks of each toleration, by its position, and reports what it has with the taint that shows it.
     fn each(
         &self,
         code: Code,
         report: &mut Report,
-        mut ask: impl FnMut(usize, &Toleration) -> Option<(Finding, Option<Taint>)>,
+        ask: &mut dyn FnMut(usize) -> Found,
+        tell: fn(&Self, &Toleration, &Taint) -> Finding,
     ) {
-        let mut few = Few::new(code, format!("tolerations in {}", self.new.path));
+        let mut few = self.few(code);
         for (position, toleration) in self.new.tolerations.iter().enumerate() {
-            if let Some((mut finding, taint)) = ask(position, toleration) {
-                if let Some(taint) = taint {
+            match ask(position) {
+                Found::Nothing => {}
+                Found::Undecided => few.push_with(|| self.at(position, toleration, undecided(code))),
+                Found::Taint(taint) => few.push_with(|| {
                     report.annotate(Annotation::Taint, taint_text(&taint));
-                }
-                let admits = format!("{} admits {}", describe(toleration), describe_values(toleration));
-                finding.details.insert(0, format!("{}[{position}]: {admits}", self.new.path));
-                few.push(finding);
+                    self.at(position, toleration, tell(self, toleration, &taint))
+                }),
             }
         }
         report.find_few(few);
     }
 
-    fn not_allowed(&self, toleration: &Toleration, found: Found) -> Option<(Finding, Option<Taint>)> {
-        let code = Code::TolerationNotAllowed;
-        match found {
-            Found::Nothing => None,
-            Found::Undecided => Some((undecided(code, "allowed"), None)),
-            Found::Taint(taint) => {
-                let headline = format!("toleration not allowed: tolerates `{}`", taint_text(&taint));
-                Some((Finding::new(code, headline).detail(self.allowed_for(&taint, toleration)), Some(taint)))
+    /// Reports the tolerations of which something holds, unless they were there before, whatever their seconds.
+    fn each_added(
+        &self,
+        code: Code,
+        report: &mut Report,
+        holds: &dyn Fn(usize, &Toleration) -> bool,
+        tell: fn(&Toleration) -> Finding,
+    ) {
+        let mut few = self.few(code);
+        for (position, toleration) in self.new.tolerations.iter().enumerate() {
+            if holds(position, toleration) && !self.stood_there.contains_key(&spelling(toleration)) {
+                few.push_with(|| self.at(position, toleration, tell(toleration)));
             }
         }
+        report.find_few(few);
+    }
+
+    fn few(&self, code: Code) -> Few {
+        Few::new(code, format!("tolerations in {}", self.new.path))
+    }
+
+    /// The finding with the place of the toleration and what it says.
+    fn at(&self, position: usize, toleration: &Toleration, mut finding: Finding) -> Finding {
+        let admits = format!("{} admits {}", describe(toleration), describe_values(toleration));
+        finding.details.insert(0, format!("{}[{position}]: {admits}", self.new.path));
+        finding
+    }
+
+    fn not_allowed(&self, toleration: &Toleration, taint: &Taint) -> Finding {
+        let headline = format!("toleration not allowed: tolerates `{}`", taint_text(taint));
+        Finding::new(Code::TolerationNotAllowed, headline).detail(self.allowed_for(taint, toleration))
     }
 
     /// What is allowed of the example's key, in words.
@@ -233,77 +259,23 @@ impl Judgement<'_> {
         }
     }
 
-    fn denied(&self, _: &Toleration, found: Found) -> Option<(Finding, Option<Taint>)> {
-        let code = Code::TolerationDenied;
-        match found {
-            Found::Nothing => None,
-            Found::Undecided => Some((undecided(code, "denied"), None)),
-            Found::Taint(taint) => {
-                let headline = format!("toleration denied: tolerates `{}`, which nobody may", taint_text(&taint));
-                let entry = self.rule.denied.iter().find(|entry| tolerates(entry, &taint)).map(describe);
-                let finding = Finding::new(code, headline).detail(format!("denied: {}", entry.unwrap_or_default()));
-                Some((finding, Some(taint)))
-            }
-        }
+    fn denied(&self, _: &Toleration, taint: &Taint) -> Finding {
+        let headline = format!("toleration denied: tolerates `{}`, which nobody may", taint_text(taint));
+        let entry = self.rule.denied.iter().find(|entry| tolerates(entry, taint)).map(describe);
+        Finding::new(Code::TolerationDenied, headline).detail(format!("denied: {}", entry.unwrap_or_default()))
     }
 
-    fn stays_too_long(&self, toleration: &Toleration, found: Found) -> Option<(Finding, Option<Taint>)> {
-        let code = Code::TolerationSecondsExceeded;
-        match found {
-            Found::Nothing => None,
-            Found::Undecided => Some((undecided(code, "allowed for so long"), None)),
-            Found::Taint(taint) => {
-                let limit = self.space.limit(&taint).unwrap_or_default();
-                let headline = format!(
-                    "toleration seconds exceeded: may stay {} once `{}` is there, allowed: {}",
-                    duration(seconds(toleration)),
-                    taint_text(&taint),
-                    duration(limit)
-                );
-                let finding = Finding::new(code, headline)
-                    .detail("of several tolerations of one taint the first in the list decides how long the pod stays")
-                    .detail(format!("accepted: `tolerationSeconds` of {limit} or less"));
-                Some((finding, Some(taint)))
-            }
-        }
-    }
-
-    fn invalid_number(&self, toleration: &Toleration) -> Option<(Finding, Option<Taint>)> {
-        let Comparison::NoNumber(value) = comparison(toleration) else { return None };
-        if !self.is_added(toleration) {
-            return None;
-        }
-        let headline =
-            format!("toleration with an invalid number: `{}` is no canonical integer of 64 bits", short(value, 80));
-        let finding = Finding::new(Code::TolerationInvalidNumber, headline)
-            .detail("accepted: decimal digits without leading zeros or a plus sign, such as `5` or `950`");
-        Some((finding, None))
-    }
-
-    fn matches_nothing(&self, toleration: &Toleration) -> Option<(Finding, Option<Taint>)> {
-        let said_otherwise = matches!(comparison(toleration), Comparison::NoNumber(_));
-        if said_otherwise || !self.space.matches_nothing(toleration) || !self.is_added(toleration) {
-            return None;
-        }
-        let headline = format!("toleration matches nothing: no taint can meet {}", describe(toleration));
-        let finding = Finding::new(Code::TolerationMatchesNothing, headline)
-            .detail("a taint's value is a label value: as a number it lies between 0 and 9223372036854775807");
-        Some((finding, None))
-    }
-
-    fn numeric_operator(&self, toleration: &Toleration) -> Option<(Finding, Option<Taint>)> {
-        if !is_numeric(toleration) || !self.is_added(toleration) {
-            return None;
-        }
-        let operator = toleration.operator.as_deref().unwrap_or_default();
+    fn stays_too_long(&self, toleration: &Toleration, taint: &Taint) -> Finding {
+        let limit = self.space.limit(taint).unwrap_or_default();
         let headline = format!(
-            "numeric operator disabled: `{operator}` in a toleration of `{}`",
-            short(toleration.key.as_deref().unwrap_or_default(), 120)
+            "toleration seconds exceeded: may stay {} once `{}` is there, allowed: {}",
+            duration(seconds(toleration)),
+            taint_text(taint),
+            duration(limit)
         );
-        let finding = Finding::new(Code::NumericOperatorDisabled, headline)
-            .detail("`numericOperators: deny` is set: the cluster may not understand `Gt` and `Lt`")
-            .detail("accepted: `Equal` or `Exists`");
-        Some((finding, None))
+        Finding::new(Code::TolerationSecondsExceeded, headline)
+            .detail("of several tolerations of one taint the first in the list decides how long the pod stays")
+            .detail(format!("accepted: `tolerationSeconds` of {limit} or less"))
     }
 
     fn admits_everything(&self, report: &mut Report, budget: &mut Budget) {
@@ -318,42 +290,60 @@ impl Judgement<'_> {
             let headline = format!("tolerations admit everything: together they tolerate {effects}");
             report.find(Finding::new(Code::TolerationAdmitsEverything, headline).detail(path.clone()));
         }
-        for (key, effects) in by_key(self.space.every_number(budget)) {
-            let headline = format!(
-                "tolerations admit everything numeric: together they tolerate every number of `{}` with {}",
-                short(key, 120),
-                effects.join(" or ")
-            );
-            let finding = Finding::new(Code::TolerationAdmitsEverything, headline)
-                .detail(path.clone())
-                .detail("this is not `Exists`: taint values that are no canonical numbers are not tolerated");
-            report.find(finding);
+        let mut few = self.few(Code::TolerationAdmitsEverything);
+        for (key, effects) in self.space.every_number(budget) {
+            few.push_with(|| {
+                let headline = format!(
+                    "tolerations admit everything numeric: together they tolerate every number of `{}` with {}",
+                    short(key, 120),
+                    effects.join(" or ")
+                );
+                Finding::new(Code::TolerationAdmitsEverything, headline)
+                    .detail(path.clone())
+                    .detail("this is not `Exists`: taint values that are no canonical numbers are not tolerated")
+            });
         }
-    }
-
-    /// Whether the toleration was not there before, seconds aside.
-    fn is_added(&self, toleration: &Toleration) -> bool {
-        let same = |old: &Toleration| {
-            (&old.key, &old.operator, &old.value, &old.effect)
-                == (&toleration.key, &toleration.operator, &toleration.value, &toleration.effect)
-        };
-        !self.old.iter().any(same)
+        report.find_few(few);
     }
 }
 
-/// The effects of each key, in the order in which the keys come.
-fn by_key<'t>(pairs: Vec<(&'t str, &'static str)>) -> Vec<(&'t str, Vec<&'static str>)> {
-    let mut keys: Vec<(&str, Vec<&str>)> = Vec::new();
-    for (key, effect) in pairs {
-        match keys.iter_mut().find(|(known, _)| *known == key) {
-            Some((_, effects)) => effects.push(effect),
-            None => keys.push((key, vec![effect])),
-        }
-    }
-    keys
+fn invalid_number(toleration: &Toleration) -> Finding {
+    let value = toleration.value.as_deref().unwrap_or_default();
+    let headline =
+        format!("toleration with an invalid number: `{}` is no canonical integer of 64 bits", short(value, 80));
+    Finding::new(Code::TolerationInvalidNumber, headline)
+        .detail("accepted: decimal digits without leading zeros or a plus sign, such as `5` or `950`")
 }
 
-fn undecided(code: Code, question: &str) -> Finding {
+fn matches_nothing(toleration: &Toleration) -> Finding {
+    let headline = format!("toleration matches nothing: no taint can meet {}", describe(toleration));
+    Finding::new(Code::TolerationMatchesNothing, headline)
+        .detail("a taint's value is a label value: as a number it lies between 0 and 9223372036854775807")
+}
+
+fn numeric_operator(toleration: &Toleration) -> Finding {
+    let operator = toleration.operator.as_deref().unwrap_or_default();
+    let key = short(toleration.key.as_deref().unwrap_or_default(), 120);
+    let headline = format!("numeric operator disabled: `{operator}` in a toleration of `{key}`");
+    Finding::new(Code::NumericOperatorDisabled, headline)
+        .detail("`numericOperators: deny` is set: the cluster may not understand `Gt` and `Lt`")
+        .detail("accepted: `Equal` or `Exists`")
+}
+
+/// All that a toleration says but for how long.
+fn spelling(toleration: &Toleration) -> String {
+    let parts = [&toleration.key, &toleration.operator, &toleration.value, &toleration.effect];
+    // Each part with its length, so that no two tolerations are spelled alike.
+    let spelled = parts.map(|part| part.as_deref().map_or_else(String::new, |text| format!("{}:{text}", text.len())));
+    spelled.join(",")
+}
+
+fn undecided(code: Code) -> Finding {
+    let question = match code {
+        Code::TolerationDenied => "denied",
+        Code::TolerationSecondsExceeded => "allowed for so long",
+        _ => "allowed",
+    };
     Finding::new(code, format!("toleration not decided: whether it is {question} is not known after {STEPS} steps"))
         .detail("accepted: fewer tolerations")
 }

@@ -1,12 +1,11 @@
 //! What one request costs in the built module, in an instance of its own as in the policy server: next to a policy that
 //! reads the same request with Kubewarden's SDK and accepts.
 
-use std::fmt::{self, Display, Formatter};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use corpus::measured::{MEASURED, Measured, TYPICAL};
 use divan::Bencher;
-use serde_json::{Value, json};
 use wasm_tests::Module;
 
 fn main() {
@@ -18,42 +17,17 @@ fn main() {
     }
 }
 
-/// What is measured.
-struct Case {
-    name: &'static str,
-    payload: fn() -> Vec<u8>,
-}
-
-const TYPICAL: Case = Case { name: "typical PV update", payload: typical_update };
-
-/// Every case of the module.
-const CASES: [Case; 1] = [TYPICAL];
-
-impl Display for Case {
-    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
-        self.name.fmt(out)
-    }
-}
-
-fn typical_update() -> Vec<u8> {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/requests/pv-update-zone-to-region.json");
-    let review = std::fs::read(path).unwrap_or_else(|error| panic!("{path}: {error}"));
-    let mut review: Value = serde_json::from_slice(&review).unwrap();
-    json!({"settings": {"volumeNodeAffinity": {}}, "request": review["request"].take()}).to_string().into_bytes()
-}
-
-#[divan::bench(args = CASES)]
-fn placement_guard(bencher: Bencher, case: &Case) {
-    evaluate(bencher, Module::built_path(), case);
+#[divan::bench(args = MEASURED)]
+fn placement_guard(bencher: Bencher, case: &Measured) {
+    let (module, payload) = (load(Module::built_path()), (case.payload)());
+    let answer = module.call("validate", &payload).unwrap();
+    assert!(String::from_utf8_lossy(&answer).contains(case.answer), "{case} is answered otherwise");
+    bencher.bench_local(|| module.call("validate", &payload).unwrap());
 }
 
 #[divan::bench(args = [TYPICAL])]
-fn no_op(bencher: Bencher, case: &Case) {
-    evaluate(bencher, noop_path(), case);
-}
-
-fn evaluate(bencher: Bencher, path: PathBuf, case: &Case) {
-    let (module, payload) = (load(path), (case.payload)());
+fn no_op(bencher: Bencher, case: &Measured) {
+    let (module, payload) = (load(noop_path()), (case.payload)());
     bencher.bench_local(|| module.call("validate", &payload).unwrap());
 }
 
@@ -68,7 +42,7 @@ fn load(path: PathBuf) -> Module {
 /// One call of each in turn, so that whatever else the machine does meets both alike.
 fn print_ratio() {
     const PAIRS: usize = 2_000;
-    let (ours, noop, payload) = (load(Module::built_path()), load(noop_path()), typical_update());
+    let (ours, noop, payload) = (load(Module::built_path()), load(noop_path()), (TYPICAL.payload)());
     let timed = |module: &Module| {
         let start = Instant::now();
         module.call("validate", &payload).unwrap();
