@@ -34,7 +34,8 @@ impl ClassSet {
     }
 
     pub fn run(run: Range<u32>) -> Self {
-        Self::from_runs(std::iter::once(run))
+        let runs = if run.start < run.end { vec![(run.start, run.end)] } else { Vec::new() };
+        ClassSet { runs }
     }
 
     pub fn one(class: u32) -> Self {
@@ -75,7 +76,8 @@ impl ClassSet {
     }
 
     pub fn intersection(&self, other: &ClassSet) -> ClassSet {
-        Self::from_runs(self.overlaps(other))
+        // Canonical as it comes: where two overlaps touched, runs of both sets would.
+        ClassSet { runs: self.overlaps(other).map(|run| (run.start, run.end)).collect() }
     }
 
     /// The classes below `count` that are not in the set.

@@ -50,7 +50,7 @@ fn search_merged(
         if stands_there {
             continue;
         }
-        let clauses = near.touching(inner, budget)?.map(|(_, outer)| avoid(outer)).collect();
+        let clauses = near.touching(inner, budget)?.into_iter().map(|(_, outer)| avoid(outer)).collect();
         if let Some(point) = escape(space, inner, clauses, facts, budget)? {
             return Ok(Containment::Escapes(point));
         }
@@ -93,7 +93,7 @@ pub fn covered(
         let covers = |(other, outer): &(usize, &Conjunction)| {
             *other != index && inner.is_subset(outer) && (*other < index || !outer.is_subset(inner))
         };
-        pairs.extend(near.touching(inner, budget)?.find(covers).map(|(other, _)| (index, other)));
+        pairs.extend(near.touching(inner, budget)?.into_iter().find(covers).map(|(other, _)| (index, other)));
     }
     Ok(pairs)
 }

@@ -50,11 +50,7 @@ impl Neighbours {
     ///
     /// # Errors
     /// When the budget is spent: a step for each box that is looked at.
-    pub fn touching<'n>(
-        &'n self,
-        inner: &'n Conjunction,
-        budget: &mut Budget,
-    ) -> Result<impl Iterator<Item = (usize, &'n Conjunction)> + use<'n>, Exhausted> {
+    pub fn touching(&self, inner: &Conjunction, budget: &mut Budget) -> Result<Vec<(usize, &Conjunction)>, Exhausted> {
         let candidates: Vec<u64> = match narrow_side(self.axis, inner) {
             Some(side) => {
                 let narrow = || side.classes().filter_map(|class| self.narrow.get(wide(class)));
@@ -70,7 +66,7 @@ impl Neighbours {
             let index = wide(unpack(index).1);
             Some((index, self.boxes.get(index)?))
         });
-        Ok(boxes.filter(|(_, conjunction)| !conjunction.is_disjoint(inner)))
+        Ok(boxes.filter(|(_, conjunction)| !conjunction.is_disjoint(inner)).collect())
     }
 }
 

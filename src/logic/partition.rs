@@ -168,6 +168,9 @@ impl<'a> Partition<'a> {
     pub fn meeting(&self, condition: &Condition<'_>) -> ClassSet {
         let everything = 0..self.count();
         let named = |values: &[&str]| {
+            if let [only] = values {
+                return self.constants.get(only).map_or_else(ClassSet::default, |class| ClassSet::one(*class));
+            }
             let classes = values.iter().filter_map(|text| self.constants.get(text));
             ClassSet::from_runs(classes.map(|class| *class..class.saturating_add(1)))
         };

@@ -178,6 +178,9 @@ impl<'a> Space<'a> {
 
     /// The box of the points that meet every condition of the term, or `None` when there is no such point.
     pub fn conjunction(&self, term: &Term<'_>) -> Option<Conjunction> {
+        if let [(axis, condition)] = term.as_slice() {
+            return Conjunction::new(vec![(*axis, self.partition(*axis)?.meeting(condition))], self);
+        }
         let by_axis = (0..).zip(term).map(|(position, (axis, _))| pack(axis.0, position));
         let mut sides: Vec<(Axis, ClassSet)> = Vec::with_capacity(term.len());
         for (_, position) in ascending(by_axis.collect()).into_iter().map(unpack) {
@@ -307,6 +310,9 @@ impl Union {
 
     /// The points in both.
     pub fn and(&self, other: &Union, space: &Space<'_>) -> Union {
+        if *other == Union::everything() {
+            return self.clone();
+        }
         let pairs = self.boxes.iter().flat_map(|mine| other.boxes.iter().map(move |theirs| (mine, theirs)));
         Union::new(pairs.filter_map(|(mine, theirs)| mine.intersection(theirs, space)).collect())
     }

@@ -63,27 +63,31 @@ impl Boxes {
         self.near.get(self.positions.binary_search(&position).ok()?)
     }
 
-    /// The positions and boxes of the tolerations that share a taint with these.
-    fn touching<'b>(
-        &'b self,
-        taints: &'b Conjunction,
+    /// The chosen tolerations, by their positions, that share a taint with these, with their boxes.
+    fn touching(
+        &self,
+        taints: &Conjunction,
+        chosen: &dyn Fn(usize) -> bool,
         budget: &mut Budget,
-    ) -> Result<impl Iterator<Item = (usize, &'b Conjunction)>, Exhausted> {
-        let touching = self.near.touching(taints, budget)?;
-        Ok(touching.filter_map(|(index, found)| Some((*self.positions.get(index)?, found))))
+    ) -> Result<Vec<(usize, &Conjunction)>, Exhausted> {
+        let mut touching = self.near.touching(taints, budget)?;
+        for (index, _) in &mut touching {
+            *index = self.positions.get(*index).copied().unwrap_or_default();
+        }
+        touching.retain(|(position, _)| chosen(*position));
+        Ok(touching)
     }
 
-    /// What the tolerations at the chosen positions admit, as far as these taints are concerned.
+    /// What the chosen tolerations admit, as far as these taints are concerned.
     fn near(
         &self,
         taints: &Conjunction,
-        chosen: impl Fn(usize) -> bool,
+        chosen: &dyn Fn(usize) -> bool,
         budget: &mut Budget,
     ) -> Result<Union, Exhausted> {
-        let touching = self.touching(taints, budget)?.filter(|(position, _)| chosen(*position));
-        let boxes: Vec<&Conjunction> = touching.map(|(_, found)| found).collect();
-        budget.spend(boxes.len().saturating_mul(UNION_STEPS))?;
-        Ok(Union::new(boxes.into_iter().cloned().collect()))
+        let touching = self.touching(taints, chosen, budget)?;
+        budget.spend(touching.len().saturating_mul(UNION_STEPS))?;
+        Ok(Union::new(touching.into_iter().map(|(_, found)| found.clone()).collect()))
     }
 }
 
@@ -130,9 +134,9 @@ impl<'t> TaintSpace<'t> {
     }
 
     fn try_not_permitted(&self, position: usize, mine: &Conjunction, budget: &mut Budget) -> Result<Found, Exhausted> {
-        let permitted = self.permitted_boxes.near(mine, |_| true, budget)?;
-        let outside = permitted.or(&self.old_boxes.near(mine, |_| true, budget)?);
-        self.escape(&only(mine), &outside, budget, |taint| {
+        let permitted = self.permitted_boxes.near(mine, &|_| true, budget)?;
+        let outside = permitted.or(&self.old_boxes.near(mine, &|_| true, budget)?);
+        self.escape(&only(mine), &outside, budget, &|taint| {
             let permitted = || self.permitted.iter().map(|permitted| &permitted.toleration);
             self.is_tolerated_at(position, taint) && !permitted().chain(self.old).any(|entry| tolerates(entry, taint))
         })
@@ -145,12 +149,12 @@ impl<'t> TaintSpace<'t> {
     }
 
     fn try_denied(&self, position: usize, mine: &Conjunction, budget: &mut Budget) -> Result<Found, Exhausted> {
-        let both = self.denied_boxes.near(mine, |_| true, budget)?.and(&only(mine), &self.space);
+        let both = self.denied_boxes.near(mine, &|_| true, budget)?.and(&only(mine), &self.space);
         if both.is_empty() {
             return Ok(Found::Nothing);
         }
-        let old = self.old_boxes.near(mine, |_| true, budget)?;
-        self.escape(&both, &old, budget, |taint| {
+        let old = self.old_boxes.near(mine, &|_| true, budget)?;
+        self.escape(&both, &old, budget, &|taint| {
             let tolerated = |list: &[Toleration]| list.iter().any(|entry| tolerates(entry, taint));
             self.is_tolerated_at(position, taint) && tolerated(self.denied) && !tolerated(self.old)
         })
@@ -169,30 +173,29 @@ impl<'t> TaintSpace<'t> {
         let stays = self.new.get(position).map_or(0, seconds);
         let (Some(here), true) = (here, stays > 0) else { return Ok(Found::Nothing) };
         let permits_it = |entry: usize| self.permitted.get(entry).is_some_and(|permitted| permitted.limit >= stays);
-        let low = self.permitted_boxes.near(&here, |entry| !permits_it(entry), budget)?;
+        let low = self.permitted_boxes.near(&here, &|entry| !permits_it(entry), budget)?;
         let stayed_less = |entry: usize| self.old.get(entry).is_some_and(|old| seconds(old) < stays);
-        let old: Vec<(usize, &Conjunction)> =
-            self.old_boxes.touching(&here, budget)?.filter(|(entry, _)| stayed_less(*entry)).collect();
+        let old = self.old_boxes.touching(&here, &stayed_less, budget)?;
         if low.is_empty() && old.is_empty() {
             return Ok(Found::Nothing);
         }
-        let high = self.permitted_boxes.near(&here, permits_it, budget)?;
-        let high = high.or(&self.new_boxes.near(&here, |entry| entry < position, budget)?);
+        let high = self.permitted_boxes.near(&here, &permits_it, budget)?;
+        let high = high.or(&self.new_boxes.near(&here, &|entry| entry < position, budget)?);
         let claim = |taint: &Taint| {
             self.new.iter().position(|toleration| tolerates(toleration, taint)) == Some(position)
                 && self.limit(taint).is_some_and(|limit| stays > limit)
         };
         // Taints that the settings admit for less, and that were not tolerated before.
-        let outside = high.or(&self.old_boxes.near(&here, |_| true, budget)?);
-        let found = self.escape(&low.and(&only(&here), &self.space), &outside, budget, claim)?;
+        let outside = high.or(&self.old_boxes.near(&here, &|_| true, budget)?);
+        let found = self.escape(&low.and(&only(&here), &self.space), &outside, budget, &claim)?;
         if found != Found::Nothing {
             return Ok(found);
         }
         // Taints for which an old toleration decided, for less.
         for (entry, old) in old {
-            let outside = high.or(&self.old_boxes.near(&here, |earlier| earlier < entry, budget)?);
+            let outside = high.or(&self.old_boxes.near(&here, &|earlier| earlier < entry, budget)?);
             let inside = only(old).and(&only(&here), &self.space);
-            let found = self.escape(&inside, &outside, budget, claim)?;
+            let found = self.escape(&inside, &outside, budget, &claim)?;
             if found != Found::Nothing {
                 return Ok(found);
             }
@@ -243,7 +246,7 @@ impl<'t> TaintSpace<'t> {
 
     /// Whether the tolerations of a list together are known to tolerate all these taints.
     fn covers(&self, taints: &Conjunction, list: &Boxes, budget: &mut Budget) -> bool {
-        let union = list.near(taints, |_| true, budget);
+        let union = list.near(taints, &|_| true, budget);
         union.is_ok_and(|union| self.contained(&only(taints), &union, budget) == Containment::Contained)
     }
 
@@ -262,7 +265,7 @@ impl<'t> TaintSpace<'t> {
         inside: &Union,
         outside: &Union,
         budget: &mut Budget,
-        claim: impl Fn(&Taint) -> bool,
+        claim: &dyn Fn(&Taint) -> bool,
     ) -> Result<Found, Exhausted> {
         Ok(match self.contained(inside, outside, budget) {
             Containment::Contained => Found::Nothing,

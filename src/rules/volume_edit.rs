@@ -66,7 +66,7 @@ pub struct VolumeEdit<'t> {
 }
 
 impl<'t> VolumeEdit<'t> {
-    pub fn new(old: Option<&'t Volume>, new: &'t Volume, topology: &'t Topology) -> Self {
+    pub fn new(old: Option<&'t Volume>, new: &'t Volume, topology: &'t Topology, budget: &mut Budget) -> Self {
         let mut outline = Outline::default();
         topology.share(&mut outline);
         let (old_affinity, old_labels) = old.map(|old| terms_of(old, &mut outline)).unwrap_or_default();
@@ -75,11 +75,15 @@ impl<'t> VolumeEdit<'t> {
         let space = outline.cut();
         let (old_affinity, old_labels) = (space.union(&old_affinity), space.union(&old_labels));
         let (new_affinity, new_labels) = (space.union(&new_affinity), space.union(&new_labels));
+        // Merged once for all questions; where the budget ends, as they are.
+        let mut merged = |union: Union| union.merged(&space, budget).unwrap_or(union);
+        let (old_nodes, new_nodes) =
+            (merged(old_affinity.and(&old_labels, &space)), merged(new_affinity.and(&new_labels, &space)));
         VolumeEdit {
             old,
             new,
-            old_nodes: old_affinity.and(&old_labels, &space),
-            new_nodes: new_affinity.and(&new_labels, &space),
+            old_nodes,
+            new_nodes,
             all_facts: Written::cut(&facts, &space),
             old_affinity,
             new_affinity,

@@ -100,11 +100,12 @@ impl Rule for VolumeNodeAffinity {
             return Ok(());
         }
         let mut budget = Budget::of(STEPS);
-        let edit = VolumeEdit::new(old.as_ref(), &new, &self.topology);
+        let edit = VolumeEdit::new(old.as_ref(), &new, &self.topology, &mut budget);
         if edit.facts_contradict(&mut budget) {
             report.find(contradiction(&name, old.as_ref().unwrap_or(&new)));
             let none = Topology::default();
-            self.judge_edit(&VolumeEdit::new(old.as_ref(), &new, &none), &name, report, &mut budget);
+            let edit = VolumeEdit::new(old.as_ref(), &new, &none, &mut budget);
+            self.judge_edit(&edit, &name, report, &mut budget);
         } else {
             self.judge_edit(&edit, &name, report, &mut budget);
         }

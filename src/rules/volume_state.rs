@@ -89,7 +89,8 @@ fn meaning(edit: &VolumeEdit<'_>, term: &NodeSelectorTerm) -> Result<Conjunction
 /// A node that the node affinity newly admits and that the volume's zone and region labels keep out: for such nodes the
 /// edit comes to nothing. On CREATE everything that the affinity admits is new; no affinity at all adds nothing.
 fn zone_label_binds(edit: &VolumeEdit<'_>, name: &str, budget: &mut Budget) -> Option<Finding> {
-    if edit.old.is_none() && edit.new.affinity == Affinity::Absent {
+    let binds = edit.new.zone_labels.iter().next().is_some();
+    if !binds || edit.old.is_none() && edit.new.affinity == Affinity::Absent {
         return None;
     }
     let before = edit.old_affinity.or(&edit.new_labels);
