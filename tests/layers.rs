@@ -201,7 +201,7 @@ fn tree(tokens: &[String], start: usize, prefix: &[String], found: &mut dyn FnMu
             }
             Some(name) if is_name(name) || name == "*" => {
                 // `self` in a tree is the path before it.
-                if !(name == "self" && !path.is_empty()) {
+                if name != "self" || path.is_empty() {
                     path.push(name.to_owned());
                 }
                 at += 1;

@@ -176,21 +176,32 @@ pub fn node_at(space: &Space<'_>, point: &Point) -> Labels {
     labels
 }
 
-/// A list of terms in words: `zone in (a, b) or disk > 5`. No term at all matches no node.
+/// A list of terms in words: `zone in (a, b) or disk > 5`, those that match no node last. No term at all matches none.
 pub fn describe(terms: &[NodeSelectorTerm]) -> String {
     const MOST: usize = 4;
-    let mut shown: Vec<String> = terms.iter().take(MOST).map(describe_term).collect();
-    if terms.len() > MOST {
-        shown.push(format!("+{} terms", terms.len().saturating_sub(MOST)));
+    let (mut shown, mut more, mut dead) = (Vec::new(), 0_usize, 0_usize);
+    for term in terms {
+        if conditions(term).is_err() {
+            dead = dead.saturating_add(1);
+        } else if shown.len() < MOST {
+            shown.push(describe_term(term));
+        } else {
+            more = more.saturating_add(1);
+        }
+    }
+    if more > 0 {
+        shown.push(format!("+{more} terms"));
+    }
+    match dead {
+        0 => {}
+        1 => shown.push(String::from("a term that matches no node")),
+        _ => shown.push(format!("{dead} terms that match no node")),
     }
     if shown.is_empty() { String::from("no node") } else { shown.join(" or ") }
 }
 
 fn describe_term(term: &NodeSelectorTerm) -> String {
     const MOST: usize = 6;
-    if conditions(term).is_err() {
-        return String::from("a term that matches no node");
-    }
     let requirements: Vec<String> = term.match_expressions.iter().flatten().map(describe_requirement).collect();
     match requirements.len() {
         0 => String::from("every node"),

@@ -39,25 +39,26 @@ fn terms_that_mislead(
         match meaning(edit, term) {
             Ok(conjunction) => alive.push((index, conjunction)),
             Err(reason) => {
-                let separator = if reason.field.is_empty() { "" } else { "." };
-                let headline = format!("dead term: term {index} of volume `{name}` can never match: {}", reason.reason);
-                dead.push(
+                dead.push_with(|| {
+                    let separator = if reason.field.is_empty() { "" } else { "." };
+                    let headline =
+                        format!("dead term: term {index} of volume `{name}` can never match: {}", reason.reason);
                     Finding::new(Code::DeadTerm, headline)
-                        .detail(format!("{TERMS}[{index}]{separator}{}", reason.field)),
-                );
+                        .detail(format!("{TERMS}[{index}]{separator}{}", reason.field))
+                });
                 continue;
             }
         }
         if term.match_fields.is_some() {
-            let effect = if term.match_expressions.is_some() { "" } else { ", so this term matches every node" };
-            let headline = format!(
-                "`matchFields` of volume `{name}` is ignored: volumes are matched by node labels alone{effect}"
-            );
-            ignored.push(
+            ignored.push_with(|| {
+                let effect = if term.match_expressions.is_some() { "" } else { ", so this term matches every node" };
+                let headline = format!(
+                    "`matchFields` of volume `{name}` is ignored: volumes are matched by node labels alone{effect}"
+                );
                 Finding::new(Code::MatchFieldsIgnored, headline)
                     .detail(format!("{TERMS}[{index}].matchFields"))
-                    .detail("accepted: matchExpressions on a label of the node, such as `kubernetes.io/hostname`"),
-            );
+                    .detail("accepted: matchExpressions on a label of the node, such as `kubernetes.io/hostname`")
+            });
         }
     }
     let mut redundant = few(Code::RedundantTerm);
@@ -65,10 +66,12 @@ fn terms_that_mislead(
     // Where the budget ends nothing is said: the finding is a hint, and costs nobody an answer.
     for (inner, outer) in covered(&edit.space, &boxes, budget).unwrap_or_default() {
         let (Some((inner, _)), Some((outer, _))) = (alive.get(inner), alive.get(outer)) else { continue };
-        let headline = format!(
-            "redundant term: every node that term {inner} of volume `{name}` matches, term {outer} matches too"
-        );
-        redundant.push(Finding::new(Code::RedundantTerm, headline).detail(format!("{TERMS}[{inner}]")));
+        redundant.push_with(|| {
+            let headline = format!(
+                "redundant term: every node that term {inner} of volume `{name}` matches, term {outer} matches too"
+            );
+            Finding::new(Code::RedundantTerm, headline).detail(format!("{TERMS}[{inner}]"))
+        });
     }
     for few in [dead, ignored, redundant] {
         report.find_few(few);
