@@ -270,7 +270,7 @@ impl Conjunction {
 
 impl Union {
     pub fn new(boxes: Vec<Conjunction>) -> Self {
-        Union::keyed(&boxes).0
+        if boxes.len() < 2 { Union { boxes } } else { Union::keyed(&boxes).0 }
     }
 
     /// The union of these boxes, with the position of each box in it by its key.
@@ -299,8 +299,15 @@ impl Union {
 
     /// Which of these boxes are boxes of this union as they stand.
     pub fn among<'b>(&self, boxes: &'b [Conjunction]) -> impl Iterator<Item = (&'b Conjunction, bool)> {
-        let (_, positions) = Union::keyed(&self.boxes);
-        boxes.iter().map(move |conjunction| (conjunction, positions.contains_key(&conjunction.key(None))))
+        let several = self.boxes.len() > 1;
+        let positions = if several { Union::keyed(&self.boxes).1 } else { Positions::new() };
+        boxes.iter().map(move |conjunction| {
+            let stands_here = match several {
+                true => positions.contains_key(&conjunction.key(None)),
+                false => self.boxes.first() == Some(conjunction),
+            };
+            (conjunction, stands_here)
+        })
     }
 
     /// The points in either.
@@ -322,6 +329,9 @@ impl Union {
     /// # Errors
     /// When the budget is spent; the union as it was answers every question as well.
     pub fn merged(&self, space: &Space<'_>, budget: &mut Budget) -> Result<Union, Exhausted> {
+        if self.boxes.len() < 2 {
+            return Ok(self.clone());
+        }
         let (mut union, mut positions) = Union::keyed(&self.boxes);
         while union.boxes.len() > 1 {
             let before = union.boxes.len();
