@@ -20,4 +20,4 @@ mod engine;
 mod module;
 
 pub use engine::{CannotRun, Host, Limits, Memory};
-pub use module::{CannotCall, CannotLoad, Module};
+pub use module::{CannotCall, CannotLoad, Fault, Module};

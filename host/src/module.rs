@@ -1,6 +1,6 @@
 //! A compiled module, and calls to it.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use wapc::WapcHost;
 use wasmtime_provider::{EpochDeadlines, WasmtimeEngineProviderBuilder, WasmtimeEngineProviderPre};
@@ -14,15 +14,35 @@ pub struct Module {
     deadlines: EpochDeadlines,
 }
 
-/// Why bytes cannot be used as a module.
+/// Why a file cannot be used as a module.
 #[derive(Debug, thiserror::Error)]
-pub enum CannotLoad {
-    #[error("`{}`: cannot be read: {error}; `make module` builds one", path.display())]
-    Unreadable { path: PathBuf, error: std::io::Error },
-    #[error("`{name}`: is no WebAssembly module: {error:#}; give the file that `make module` wrote")]
-    NotWasm { name: String, error: wasmtime::Error },
-    #[error("`{name}`: {error}; a policy module imports nothing but waPC")]
-    NotAPolicy { name: String, error: wasmtime_provider::errors::Error },
+#[error("{name}: {fault}; {}", fault.remedy())]
+pub struct CannotLoad {
+    /// The file, or whatever else the bytes come from.
+    pub name: String,
+    pub fault: Fault,
+}
+
+/// What is wrong with the bytes of a module.
+#[derive(Debug, thiserror::Error)]
+pub enum Fault {
+    #[error("cannot be read: {0}")]
+    Unreadable(std::io::Error),
+    #[error("is no WebAssembly module: {0:#}")]
+    NotWasm(wasmtime::Error),
+    #[error("is no policy: {0}")]
+    NotAPolicy(wasmtime_provider::errors::Error),
+}
+
+impl Fault {
+    /// What to do about it.
+    pub fn remedy(&self) -> &'static str {
+        match self {
+            Fault::Unreadable(_) => "`make module` builds one",
+            Fault::NotWasm(_) => "give the file that `make module` wrote",
+            Fault::NotAPolicy(_) => "a policy imports nothing but waPC",
+        }
+    }
 }
 
 /// Why a call gave no answer.
@@ -43,8 +63,10 @@ impl Host {
     /// When the file is not there, not WebAssembly, or imports what waPC does not offer.
     pub fn load(&self, path: impl AsRef<Path>) -> Result<Module, CannotLoad> {
         let path = path.as_ref();
-        let bytes = std::fs::read(path).map_err(|error| CannotLoad::Unreadable { path: path.to_path_buf(), error })?;
-        self.compile(&path.display().to_string(), &bytes)
+        let name = path.display().to_string();
+        let bytes =
+            std::fs::read(path).map_err(|error| CannotLoad { name: name.clone(), fault: Fault::Unreadable(error) })?;
+        self.compile(&name, &bytes)
     }
 
     /// Compiles a module; complaints call it `name`.
@@ -52,13 +74,14 @@ impl Host {
     /// # Errors
     /// When the bytes are not WebAssembly, or import what waPC does not offer.
     pub fn compile(&self, name: &str, bytes: &[u8]) -> Result<Module, CannotLoad> {
-        let compiled = wasmtime::Module::from_binary(&self.engine, bytes)
-            .map_err(|error| CannotLoad::NotWasm { name: name.to_owned(), error })?;
+        let cannot = |fault: Fault| CannotLoad { name: name.to_owned(), fault };
+        let compiled =
+            wasmtime::Module::from_binary(&self.engine, bytes).map_err(|error| cannot(Fault::NotWasm(error)))?;
         let provider = WasmtimeEngineProviderBuilder::new()
             .engine(self.engine.clone())
             .module(compiled.clone())
             .build_pre()
-            .map_err(|error| CannotLoad::NotAPolicy { name: name.to_owned(), error })?;
+            .map_err(|error| cannot(Fault::NotAPolicy(error)))?;
         Ok(Module { compiled, provider, deadlines: self.deadlines })
     }
 }
