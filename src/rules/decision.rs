@@ -85,6 +85,12 @@ impl Report {
         }
     }
 
+    /// Everything found, in the fixed order of the codes.
+    pub fn into_findings(mut self) -> Vec<Finding> {
+        self.findings.sort_by_key(|finding| finding.code);
+        self.findings
+    }
+
     /// The decision over everything found: every finding, in the fixed order of the codes.
     pub fn decide(mut self) -> Decision {
         let mut ordered: Vec<Finding> = Vec::with_capacity(self.findings.len());

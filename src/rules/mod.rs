@@ -22,6 +22,7 @@ mod volume_state;
 use crate::kubernetes::field::{Field, Unreadable};
 use crate::kubernetes::request::{Operation, Request};
 use decision::{Decision, Report};
+use finding::Finding;
 use settings::Settings;
 
 /// One rule with the settings of its section.
@@ -38,21 +39,34 @@ trait Rule {
 /// A DELETE is always accepted, and so is a request from a user, group or namespace that a section exempts, as far as
 /// that section goes. Unreadable input is refused with code 422 as soon as one rule cannot read what it judges.
 pub fn judge(settings: &Settings, request: &Request<'_, '_>) -> Decision {
+    match report(settings, request) {
+        Ok(report) => report.decide(),
+        Err(unreadable) => Decision::unreadable(&unreadable),
+    }
+}
+
+/// Everything that [`judge`] decides upon, in report order: for faces that show findings of many requests by their code.
+///
+/// # Errors
+/// What cannot be read, and is refused with code 422.
+pub fn findings(settings: &Settings, request: &Request<'_, '_>) -> Result<Vec<Finding>, Unreadable> {
+    report(settings, request).map(Report::into_findings)
+}
+
+fn report(settings: &Settings, request: &Request<'_, '_>) -> Result<Report, Unreadable> {
     let mut report = Report::default();
     if matches!(request.operation, Operation::Delete) {
-        return report.decide();
+        return Ok(report);
     }
     for (scope, rule) in &settings.sections {
         if scope.exempts(request) {
             continue;
         }
         let mut found = Report::default();
-        if let Err(unreadable) = rule.judge(request, &mut found) {
-            return Decision::unreadable(&unreadable);
-        }
+        rule.judge(request, &mut found)?;
         report.absorb(found, scope.only_warn);
     }
-    report.decide()
+    Ok(report)
 }
 
 /// Judges a request as it was sent, under settings as they were written.

@@ -1,5 +1,4 @@
-//! Runs the built module as Kubewarden's policy server runs it: compiled once, a fresh instance for every call, through
-//! waPC in wasmtime.
+//! The built module as Kubewarden's policy server runs it, for tests, the demonstration and the benchmark.
 
 pub mod demo;
 pub mod golden;
@@ -7,5 +6,5 @@ mod module;
 mod response;
 mod table;
 
-pub use module::{CannotLoad, MEMORY_LIMIT, Module};
+pub use module::{MEMORY_LIMIT, Module};
 pub use response::{Response, SettingsVerdict};

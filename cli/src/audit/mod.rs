@@ -1,0 +1,147 @@
+//! `audit`: what is odd about objects as they stand, as Kubewarden's audit scanner would ask.
+
+mod files;
+mod progress;
+mod report;
+mod text;
+
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+use placement_guard::kubernetes::field::{self, Field};
+use placement_guard::kubernetes::request::Request;
+use placement_guard::rules::finding::Severity;
+use placement_guard::rules::settings::Settings;
+use placement_guard::rules::{findings, read_settings};
+
+use crate::complaint::{Complaint, Outcome};
+use crate::input::Source;
+use crate::manifest::{Manifest, audit_request};
+use crate::output;
+use crate::rollout::Rollout;
+use crate::settings;
+use progress::Progress;
+use report::{Object, Report, UNREADABLE};
+
+/// The settings where none are given.
+const SETTINGS: &str = include_str!("settings.yaml");
+
+/// Judged by without `--settings`, in `--help`.
+const HELP: &str = concat!(
+    "Exit codes:\n  0  nothing is refused\n  1  something is\n  2  something could not be read\n\nWithout --settings:\n\n",
+    include_str!("settings.yaml")
+);
+
+#[derive(clap::Args)]
+#[command(after_long_help = HELP)]
+pub struct Arguments {
+    /// Folders, searched for *.yaml, *.yml and *.json, and files, such as `kubectl get pv,pvc,pods -A -o yaml` prints; `-`,
+    /// the default, for standard input
+    #[arg(value_name = "PATH", default_value = "-")]
+    paths: Vec<PathBuf>,
+
+    /// The settings of the policy, YAML or JSON. Without them, what `--help` lists
+    #[arg(long, value_name = "FILE")]
+    settings: Option<PathBuf>,
+
+    /// How to print the report
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    output: Format,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    Text,
+    Json,
+    Yaml,
+}
+
+/// Reports.
+///
+/// # Errors
+/// What could not be read; everything else has been reported then.
+pub fn run(arguments: &Arguments) -> Result<Outcome, Complaint> {
+    let json = match &arguments.settings {
+        Some(path) => settings::usable(path)?,
+        None => settings::usable_text("the settings of `audit`", SETTINGS)?,
+    };
+    let unusable = |unreadable: field::Unreadable| Complaint::new("the settings", unreadable, "correct them");
+    let json = field::parse(json.as_bytes()).map_err(unusable)?;
+    let settings = read_settings(&Field::root("settings", &json)).map_err(unusable)?;
+
+    let files = files::below(&arguments.paths)?;
+    let progress = Progress::of(files.iter().map(|file| file.bytes).sum());
+    let (mut report, mut rollout, mut complaints) = (Report::default(), Rollout::default(), Vec::new());
+    for file in &files {
+        let read = Source::read(&file.path)
+            .and_then(|source| scan(&source, file.named, &settings, &progress, &mut report, &mut rollout));
+        progress.finish_file(file.bytes);
+        complaints.extend(read.err());
+    }
+    progress.finish();
+    report.finish(rollout.not_together());
+    output::print(&match arguments.output {
+        Format::Text => text::of(&report),
+        Format::Json => output::json(&report)?,
+        Format::Yaml => output::yaml(&report)?,
+    })?;
+    // All but the last are said here; the last one is the reason for the exit code.
+    let last = complaints.pop();
+    complaints.iter().for_each(output::complain);
+    match last {
+        Some(complaint) => Err(complaint),
+        None if report.refused > 0 => Ok(Outcome::Refused),
+        None => Ok(Outcome::Accepted),
+    }
+}
+
+/// Judges every object of a file.
+fn scan(
+    source: &Source,
+    named: bool,
+    settings: &Settings,
+    progress: &Progress,
+    report: &mut Report,
+    rollout: &mut Rollout,
+) -> Result<(), Complaint> {
+    let documents = source.documents_seen(&|bytes| progress.at(bytes))?;
+    for document in documents {
+        let line = document.line;
+        let Some(manifest) = Manifest::read(source, document)? else {
+            if named {
+                let place = format!("{}:{line}", source.shown());
+                return Err(Complaint::new(place, "has no `apiVersion` or no `kind`", "give both"));
+            }
+            // Among the files of a folder are some for other programs.
+            report.skip();
+            continue;
+        };
+        let Manifest { identity, document } = &manifest;
+        rollout.see(identity, || format!("{}:{line}", source.shown()), None, &document.json);
+        let object = Object::new(identity, source, line);
+        let request = audit_request(identity, &document.json);
+        judge(settings, &request, &object, report);
+    }
+    Ok(())
+}
+
+fn judge(settings: &Settings, request: &str, object: &Object, report: &mut Report) {
+    let found = field::parse(request.as_bytes()).and_then(|json| {
+        let root = Field::root("", &json);
+        findings(settings, &Request::read(&root)?)
+    });
+    let mut refused = false;
+    match found {
+        Ok(found) => {
+            for finding in found {
+                refused |= finding.severity == Severity::Refuses;
+                report.find(finding.code.name(), finding.severity, object, finding.block());
+            }
+        }
+        Err(unreadable) => {
+            refused = true;
+            report.find(UNREADABLE, Severity::Refuses, object, format!("unreadable: {unreadable}"));
+        }
+    }
+    report.count(refused);
+}

@@ -1,0 +1,37 @@
+//! The report for people.
+
+use super::report::{Found, Report};
+use crate::output::{BAD, FAINT, GOOD, WARNING, styled};
+
+pub fn of(report: &Report) -> String {
+    let mut text = String::new();
+    for group in &report.findings {
+        let refuses = group.objects.iter().any(|found| found.refuses);
+        let style = if refuses { BAD } else { WARNING };
+        text.push_str(&format!("{} ({})\n", styled(style, group.code), group.count));
+        group.objects.iter().for_each(|found| push(&mut text, found));
+        text.push('\n');
+    }
+    for pair in &report.not_together {
+        text.push_str(&format!("{} {pair}\n\n", styled(WARNING, "warning:")));
+    }
+    let found: usize = report.findings.iter().map(|group| group.count).sum();
+    let skipped = match report.skipped {
+        0 => String::new(),
+        skipped => format!(", {skipped} documents skipped that are no Kubernetes objects"),
+    };
+    let style = if report.refused > 0 { BAD } else { GOOD };
+    let refused = styled(style, format!("{} would be refused", report.refused));
+    text.push_str(&format!("{} objects: {found} findings, {refused}{skipped}\n", report.objects));
+    text
+}
+
+fn push(text: &mut String, found: &Found) {
+    let object = &found.object;
+    let file = if object.file == "-" { "standard input" } else { &object.file };
+    let place = styled(FAINT, format!("({file}:{})", object.line));
+    text.push_str(&format!("  {} {place}\n", object.identity));
+    for line in found.message.lines() {
+        text.push_str(&format!("    {line}\n"));
+    }
+}

@@ -1,0 +1,193 @@
+//! `check`: is this request, or this step from old manifests to new ones, accepted?
+
+mod github;
+mod text;
+
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+use placement_guard::verdict::Verdict;
+use serde::Serialize;
+
+use crate::complaint::{Complaint, Outcome};
+use crate::judge::Judge;
+use crate::live_nodes::LiveNodes;
+use crate::manifest::Identity;
+use crate::output;
+use crate::request::{self, Asked};
+use crate::rollout::Rollout;
+use crate::settings;
+
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// Files with AdmissionReviews or their requests, YAML or JSON, one document or several; `-` for standard input
+    #[arg(value_name = "REQUEST", required_unless_present_any = ["before", "after"],
+          conflicts_with_all = ["before", "after"])]
+    requests: Vec<PathBuf>,
+
+    /// The settings of the policy, YAML or JSON
+    #[arg(long, value_name = "FILE")]
+    settings: PathBuf,
+
+    /// Manifests as they are now. Objects are matched by kind, namespace and name; one that is only here is deleted
+    #[arg(long, value_name = "FILE")]
+    before: Vec<PathBuf>,
+
+    /// Manifests as they are to be. An object that is only here is created
+    #[arg(long, value_name = "FILE")]
+    after: Vec<PathBuf>,
+
+    /// What `kubectl get nodes -o yaml` printed: names the nodes that a volume gains and loses; changes no decision
+    #[arg(long, value_name = "FILE")]
+    nodes: Option<PathBuf>,
+
+    /// Judge with this module, as a cluster would run it, instead of the rules built into this program
+    #[arg(long, value_name = "FILE")]
+    module: Option<PathBuf>,
+
+    /// How to print the decision; `github` are workflow annotations on file and line
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    output: Format,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    Text,
+    Json,
+    Yaml,
+    Github,
+}
+
+/// A request with the decision on it. For programs, of several requests; of one only its verdict is printed.
+#[derive(Serialize)]
+struct Judged {
+    kind: Option<String>,
+    namespace: Option<String>,
+    name: Option<String>,
+    operation: Option<String>,
+    file: String,
+    line: usize,
+    verdict: Verdict,
+    /// What is to be said of this request beside others; decides nothing.
+    notes: Vec<String>,
+    #[serde(skip)]
+    identity: Option<Identity>,
+}
+
+/// Judges and prints.
+///
+/// # Errors
+/// Whatever keeps it from deciding.
+pub fn run(arguments: &Arguments) -> Result<Outcome, Complaint> {
+    let Arguments { requests, before, after, .. } = arguments;
+    one_from_standard_input(arguments)?;
+    let settings = settings::usable(&arguments.settings)?;
+    let judge = Judge::new(settings, arguments.module.as_deref())?;
+    judge.check_settings(&arguments.settings.display().to_string())?;
+    let nodes = arguments.nodes.as_deref().map(LiveNodes::read).transpose()?;
+    let (requests, before, after) = (request::sources(requests)?, request::sources(before)?, request::sources(after)?);
+    let mut asked = request::steps(&before, &after)?;
+    for source in &requests {
+        asked.extend(request::reviews(source)?);
+    }
+    let judged = judge_all(asked, &judge, nodes.as_ref())?;
+    output::print(&match arguments.output {
+        Format::Text => text::of(&judged),
+        Format::Github => github::of(&judged),
+        Format::Json => output::json(&Answer::of(&judged))?,
+        Format::Yaml => output::yaml(&Answer::of(&judged))?,
+    })?;
+    let accepted = judged.iter().all(|judged| judged.verdict.allowed);
+    Ok(if accepted { Outcome::Accepted } else { Outcome::Refused })
+}
+
+fn judge_all(asked: Vec<Asked<'_>>, judge: &Judge, nodes: Option<&LiveNodes>) -> Result<Vec<Judged>, Complaint> {
+    let mut judged = Vec::new();
+    let mut rollout = Rollout::default();
+    for asked in asked {
+        let mut verdict = judge.judge(&asked.json)?;
+        if let Some(nodes) = nodes {
+            nodes.annotate(&asked.json, &mut verdict);
+        }
+        let Asked { identity, operation, file, line, step, .. } = asked;
+        if let (Some(identity), Some(step)) = (&identity, &step)
+            && let Some(after) = &step.after
+        {
+            rollout.see(identity, || place(file, line), step.before.as_deref(), after);
+        }
+        let (kind, namespace, name) = match identity.clone() {
+            Some(Identity { kind, namespace, name, .. }) => (Some(kind), namespace, name),
+            None => (None, None, None),
+        };
+        let file = file.to_owned();
+        judged.push(Judged { kind, namespace, name, operation, file, line, verdict, notes: Vec::new(), identity });
+    }
+    for pair in rollout.not_together() {
+        let driver = judged.iter_mut().find(|judged| {
+            judged.kind.as_deref() == Some("CSIDriver") && judged.name.as_deref() == Some(&pair.csi_driver)
+        });
+        driver.into_iter().for_each(|judged| judged.notes.push(pair.to_string()));
+    }
+    Ok(judged)
+}
+
+/// What programs read: the verdict on one request as it is, those on several in a list that says what each is about.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Answer<'a> {
+    One(&'a Verdict),
+    Several(&'a [Judged]),
+}
+
+impl<'a> Answer<'a> {
+    fn of(judged: &'a [Judged]) -> Self {
+        match judged {
+            [only] => Answer::One(&only.verdict),
+            all => Answer::Several(all),
+        }
+    }
+}
+
+fn place(file: &str, line: usize) -> String {
+    if file == "-" { format!("standard input:{line}") } else { format!("{file}:{line}") }
+}
+
+/// Standard input can be read once.
+fn one_from_standard_input(arguments: &Arguments) -> Result<(), Complaint> {
+    let Arguments { requests, before, after, settings, nodes, .. } = arguments;
+    let given = requests.iter().chain(before).chain(after).chain([settings]).chain(nodes);
+    if given.filter(|path| path.as_os_str() == "-").count() > 1 {
+        return Err(Complaint::new("standard input", "is named twice", "give the other as a file"));
+    }
+    Ok(())
+}
+
+impl Judged {
+    /// Which object, and what is asked of it.
+    fn subject(&self) -> String {
+        let object = self.identity.as_ref().map_or_else(|| String::from("a request"), Identity::to_string);
+        self.operation.iter().fold(object, |object, operation| format!("{object} {operation}"))
+    }
+
+    fn place(&self) -> String {
+        place(&self.file, self.line)
+    }
+
+    fn annotation(&self, key: &str) -> Option<&str> {
+        self.verdict.annotations.get(key).map(String::as_str)
+    }
+}
+
+/// `a, b and +3` of `a,b,+3`, each name in backticks.
+fn names(list: &str) -> String {
+    let names = list.split(',').map(|name| if name.starts_with('+') { name.to_owned() } else { format!("`{name}`") });
+    names.collect::<Vec<_>>().join(", ")
+}
+
+/// What an edit does in the cluster whose nodes were given.
+fn live_nodes(judged: &Judged) -> Option<String> {
+    let moved = [("loses", "losesLiveNodes"), ("gains", "gainsLiveNodes")];
+    let said = moved.iter().filter_map(|(verb, key)| Some(format!("{verb} {}", names(judged.annotation(key)?))));
+    let said: Vec<String> = said.collect();
+    (!said.is_empty()).then(|| format!("in this cluster: {}", said.join("; ")))
+}

@@ -1,0 +1,28 @@
+//! Why no decision could be made: what, where, and what to do about it.
+
+use std::fmt::Display;
+
+/// How the program ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// Everything is accepted.
+    Accepted,
+    /// A decision, and it is no: code 403, or 422 for what cannot be read.
+    Refused,
+}
+
+/// Something that keeps the program from deciding.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{place}: {problem}; {remedy}")]
+pub struct Complaint {
+    /// A file, with line and column where they are known, or an option.
+    pub place: String,
+    pub problem: String,
+    pub remedy: String,
+}
+
+impl Complaint {
+    pub fn new(place: impl Display, problem: impl Display, remedy: impl Display) -> Self {
+        Complaint { place: place.to_string(), problem: problem.to_string(), remedy: remedy.to_string() }
+    }
+}

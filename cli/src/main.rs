@@ -1,0 +1,56 @@
+//! The program `placement-guard`. What a subcommand does is in the module of its name.
+
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser, Subcommand};
+use placement_guard_cli::complaint::{Complaint, Outcome};
+use placement_guard_cli::{audit, check, completions, settings};
+
+/// Decides, exactly and with a counterexample, whether a change to where Kubernetes may place volumes and pods is safe
+#[derive(Parser)]
+#[command(name = "placement-guard", version, propagate_version = true, after_help = EXIT_CODES)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  accepted
+  1  refused: a decision, also where the request cannot be read (code 422)
+  2  no decision could be made: usage, files, settings";
+
+#[derive(Subcommand)]
+enum Command {
+    /// Judge admission requests, or the step from one set of manifests to another
+    #[command(after_help = EXIT_CODES)]
+    Check(check::Arguments),
+    /// Report what is odd about objects as they stand, as an audit scan would
+    Audit(audit::Arguments),
+    /// Print the JSON Schema of the settings, or check a settings file
+    Settings(settings::Arguments),
+    /// Print a script that completes the command line in a shell
+    Completions(completions::Arguments),
+}
+
+impl Command {
+    fn run(self) -> Result<Outcome, Complaint> {
+        match self {
+            Command::Check(arguments) => check::run(&arguments),
+            Command::Audit(arguments) => audit::run(&arguments),
+            Command::Settings(arguments) => settings::run(&arguments),
+            Command::Completions(arguments) => completions::run(&arguments, Cli::command()),
+        }
+    }
+}
+
+fn main() -> ExitCode {
+    match Cli::parse().command.run() {
+        Ok(Outcome::Accepted) => ExitCode::SUCCESS,
+        Ok(Outcome::Refused) => ExitCode::from(1),
+        Err(complaint) => {
+            placement_guard_cli::output::complain(&complaint);
+            ExitCode::from(2)
+        }
+    }
+}

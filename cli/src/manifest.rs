@@ -1,0 +1,159 @@
+//! A Kubernetes object as a document, and the request with which an API server would ask about it.
+
+use std::fmt;
+
+use placement_guard::kubernetes::field::{self, Field};
+use serde::Serialize;
+
+use crate::complaint::Complaint;
+use crate::input::{Document, Source};
+
+/// Which object it is.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Identity {
+    pub kind: String,
+    pub namespace: Option<String>,
+    pub name: Option<String>,
+    #[serde(skip)]
+    pub group: String,
+    #[serde(skip)]
+    pub version: String,
+}
+
+impl fmt::Display for Identity {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}", self.kind)?;
+        match (&self.namespace, &self.name) {
+            (Some(namespace), Some(name)) => write!(out, " {namespace}/{name}"),
+            (None, Some(name)) => write!(out, " {name}"),
+            (Some(namespace), None) => write!(out, " without a name in {namespace}"),
+            (None, None) => write!(out, " without a name"),
+        }
+    }
+}
+
+/// An object that is to be judged.
+#[derive(Debug)]
+pub struct Manifest<'t> {
+    pub identity: Identity,
+    pub document: Document<'t>,
+}
+
+impl<'t> Manifest<'t> {
+    /// Reads which object a document is; `None` where it is no Kubernetes object at all, for it has no type.
+    ///
+    /// # Errors
+    /// A type, name or namespace that cannot be read.
+    pub fn read(source: &Source, document: Document<'t>) -> Result<Option<Self>, Complaint> {
+        let identity = identity_of(&document).map_err(|problem| {
+            Complaint::new(format!("{}:{}", source.shown(), document.line), problem, "correct the manifest")
+        })?;
+        Ok(identity.map(|identity| Manifest { identity, document }))
+    }
+
+    /// Every object of a source.
+    ///
+    /// # Errors
+    /// What cannot be read, and documents that are no objects.
+    pub fn all(source: &'t Source) -> Result<Vec<Self>, Complaint> {
+        let documents = source.documents()?;
+        if documents.is_empty() {
+            return Err(Complaint::new(source.shown(), "holds no document", "write manifests into it"));
+        }
+        documents
+            .into_iter()
+            .map(|document| {
+                let place = format!("{}:{}", source.shown(), document.line);
+                let manifest = Manifest::read(source, document)?;
+                manifest.ok_or_else(|| Complaint::new(place, "has no `apiVersion` or no `kind`", "give both"))
+            })
+            .collect()
+    }
+}
+
+fn identity_of(document: &Document<'_>) -> Result<Option<Identity>, String> {
+    let json = field::parse(document.json.as_bytes()).map_err(|unreadable| unreadable.to_string())?;
+    let root = Field::root("", &json);
+    let text = |field: Result<Field<'_, '_>, field::Unreadable>| {
+        let text = field.and_then(|field| field.string().map(|text| text.map(str::to_owned)));
+        text.map_err(|unreadable| unreadable.to_string())
+    };
+    let (mut kind, mut api_version) = (text(root.get("kind"))?, text(root.get("apiVersion"))?);
+    if let Some(list) = &document.of_list {
+        kind.get_or_insert_with(|| list.kind.clone());
+        api_version.get_or_insert_with(|| list.api_version.clone());
+    }
+    let (Some(kind), Some(api_version)) = (kind, api_version) else { return Ok(None) };
+    let (group, version) = api_version.split_once('/').unwrap_or(("", &api_version));
+    let metadata = root.get("metadata").map_err(|unreadable| unreadable.to_string())?;
+    Ok(Some(Identity {
+        kind,
+        namespace: text(metadata.get("namespace"))?,
+        name: text(metadata.get("name"))?,
+        group: group.to_owned(),
+        version: version.to_owned(),
+    }))
+}
+
+/// What is asked of the cluster.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum Operation {
+    Create,
+    Update,
+    Delete,
+}
+
+impl Operation {
+    pub fn name(self) -> &'static str {
+        match self {
+            Operation::Create => "CREATE",
+            Operation::Update => "UPDATE",
+            Operation::Delete => "DELETE",
+        }
+    }
+}
+
+/// The request of an API server about an object, as JSON. Nobody asks, since nobody knows who will. The objects are put in
+/// as they are written.
+pub fn request(identity: &Identity, operation: Operation, before: Option<&str>, after: Option<&str>) -> String {
+    envelope(identity, operation, &plural(&identity.kind), before, after)
+}
+
+/// The request of Kubewarden's audit scanner about an object that is there: a CREATE by nobody, with the kind where the
+/// resource belongs.
+pub fn audit_request(identity: &Identity, object: &str) -> String {
+    envelope(identity, Operation::Create, &identity.kind, None, Some(object))
+}
+
+fn envelope(
+    identity: &Identity,
+    operation: Operation,
+    resource: &str,
+    before: Option<&str>,
+    after: Option<&str>,
+) -> String {
+    let quoted = |text: &str| serde_json::Value::from(text).to_string();
+    let optional = |text: &Option<String>| text.as_deref().map_or_else(|| String::from("null"), quoted);
+    let (group, version) = (quoted(&identity.group), quoted(&identity.version));
+    let kind = format!(r#"{{"group":{group},"version":{version},"kind":{}}}"#, quoted(&identity.kind));
+    let resource = format!(r#"{{"group":{group},"version":{version},"resource":{}}}"#, quoted(resource));
+    format!(
+        r#"{{"uid":"00000000-0000-4000-8000-000000000000","kind":{kind},"resource":{resource},"requestKind":{kind},"requestResource":{resource},"name":{},"namespace":{},"operation":"{}","userInfo":{{}},"object":{},"oldObject":{},"dryRun":false,"options":null}}"#,
+        optional(&identity.name),
+        optional(&identity.namespace),
+        operation.name(),
+        after.unwrap_or("null"),
+        before.unwrap_or("null"),
+    )
+}
+
+/// The resource of a kind, as Kubernetes names its own.
+fn plural(kind: &str) -> String {
+    let lower = kind.to_lowercase();
+    match lower.strip_suffix('y') {
+        Some(stem) if !stem.ends_with(['a', 'e', 'i', 'o', 'u']) => format!("{stem}ies"),
+        _ if lower.ends_with('s') => lower + "es",
+        _ => lower + "s",
+    }
+}
