@@ -80,7 +80,7 @@ mod tests {
         let hint = "; write `HOST/REPOSITORY:TAG` or `HOST/REPOSITORY@sha256:…`";
         let cases = [
             ("", "repository name must have at least one component"),
-            ("localhost:5000/Guard:v1", "repository name must be lowercase"),
+            ("localhost:5000/Guard:v1", "invalid reference format"),
             ("localhost:5000/guard:v 1", "invalid reference format"),
             ("localhost:5000/guard@sha256:abc", "invalid reference format"),
             ("https://ghcr.io/team/guard:v1", "`https://` does not lead to a registry"),
