@@ -26,6 +26,7 @@ demo: module ## Judge recorded requests with the built module, as a table
 
 .PHONY: test
 test: module lint size ## Everything that must hold: build, lint, size, all tests natively and in wasmtime
+	.ci/need-registry
 	cargo test $(LOCKED) --workspace
 
 .PHONY: lint

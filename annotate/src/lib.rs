@@ -4,8 +4,12 @@
 //! The policy server refuses a module without it. This crate does not run the module: that the protocol version stated here
 //! is the one the module answers is a test of the built module.
 
+mod artifact_hub;
 mod metadata;
+mod package;
 mod section;
 
+pub use artifact_hub::{NotListable, artifact_hub};
 pub use metadata::{InvalidMetadata, Metadata, Operation};
+pub use package::{NotPackaged, package};
 pub use section::{NotAModule, PROTOCOL_VERSION, SECTION, annotate, read};

@@ -38,6 +38,22 @@ fn the_output_is_the_module_with_its_metadata() {
 }
 
 #[test]
+fn the_listing_for_artifact_hub_is_written_where_it_is_asked_for() {
+    let output = folder("lists").join("artifacthub-pkg.yml");
+    let metadata = project_metadata();
+    let questions = metadata.with_file_name("questions-ui.yml");
+    let created_at = "2026-11-21T08:59:03Z";
+    let hub: [&Path; 2] = ["--artifact-hub".as_ref(), created_at.as_ref()];
+    let result = run(&["--metadata".as_ref(), &metadata, "--output".as_ref(), &output, hub[0], hub[1], &questions]);
+    assert_eq!((result.status.code(), String::from_utf8_lossy(&result.stderr).as_ref()), (Some(0), ""));
+
+    let read = |file: &Path| std::fs::read_to_string(file).unwrap();
+    let metadata = annotate::Metadata::parse(&read(&metadata)).unwrap();
+    let expected = annotate::artifact_hub(&metadata, Some(&read(&questions)), created_at).unwrap();
+    assert_eq!(read(&output), expected);
+}
+
+#[test]
 fn a_complaint_names_the_file_and_ends_with_code_2() {
     let folder = folder("complains");
     let (module, text, output) = (folder.join("in.wasm"), folder.join("text"), folder.join("never.wasm"));
@@ -46,10 +62,10 @@ fn a_complaint_names_the_file_and_ends_with_code_2() {
     std::fs::write(&text, "not: a module").unwrap();
     let metadata = project_metadata();
     let (m, o): (&Path, &Path) = ("--metadata".as_ref(), "--output".as_ref());
-    let usage = "; usage: annotate --metadata metadata.yml --output OUT.wasm IN.wasm\n";
+    let usage = "; usage: annotate --metadata metadata.yml --output OUT (IN.wasm | --artifact-hub CREATED-AT questions-ui.yml)\n";
     let cases: [(&[&Path], String); 6] = [
         (&[], format!("annotate: `--metadata` is missing{usage}")),
-        (&[m, &metadata, o, &output], format!("annotate: the module to annotate is missing{usage}")),
+        (&[m, &metadata, o, &output], format!("annotate: the file to read is missing{usage}")),
         (&["--force".as_ref()], format!("annotate: invalid option '--force'{usage}")),
         (
             &[m, &absent, o, &output, &module],

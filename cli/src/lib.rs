@@ -19,6 +19,7 @@ pub mod audit;
 pub mod check;
 pub mod complaint;
 pub mod completions;
+pub mod distribution;
 pub mod input;
 mod judge;
 mod live_nodes;

@@ -1,0 +1,51 @@
+//! Pushes policy modules to OCI registries and pulls them back, in the form that Kubewarden's tools write and its policy
+//! server reads.
+//!
+//! The protocol is [`oci_client`]'s, the credentials are those that `docker login` wrote. What is decided here: what the
+//! manifest says (`manifest.rs`), in which order things are pushed, that nothing is handed out whose digest does not match,
+//! and what a person is told when it fails ([`RegistryError`]).
+//!
+//! Every function blocks until it is done, also when it is called from asynchronous code.
+#![deny(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unreachable,
+    clippy::todo,
+    clippy::unimplemented,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    clippy::arithmetic_side_effects,
+    unsafe_op_in_unsafe_fn
+)]
+
+mod access;
+mod connection;
+mod error;
+mod manifest;
+mod place;
+mod pull;
+mod push;
+
+use std::sync::Arc;
+
+pub use access::Access;
+pub use error::RegistryError;
+pub use pull::{Pulled, pull};
+pub use push::{Pushed, push};
+
+/// How far the bytes of the module are on their way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Transfer {
+    pub done: u64,
+    pub total: u64,
+}
+
+/// Told of every piece of the module that was sent or has come, the last time with `done` equal to `total`. It is called
+/// from another thread.
+pub type Progress = Arc<dyn Fn(Transfer) + Send + Sync>;
+
+/// For whoever does not watch.
+pub fn unwatched() -> Progress {
+    Arc::new(|_| ())
+}

@@ -1,0 +1,62 @@
+//! Pulling: nothing is handed out that is not what its digest says.
+
+use std::time::Duration;
+
+use futures_util::TryStreamExt;
+use oci_client::RegistryOperation;
+use oci_client::manifest::{IMAGE_MANIFEST_MEDIA_TYPE, OCI_IMAGE_MEDIA_TYPE};
+
+use crate::connection::Connection;
+use crate::manifest::module_layer;
+use crate::{Access, Progress, RegistryError, Transfer};
+
+/// How long a registry may be silent.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// More than the largest policies that are known, and less than what a registry could make a machine's memory hold.
+const MOST_BYTES: u64 = 256 * 1024 * 1024;
+
+/// What was pulled.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pulled {
+    pub module: Vec<u8>,
+    /// The module by digest: the same bytes for ever, whatever becomes of the tag.
+    pub by_digest: String,
+    /// The digest of the manifest.
+    pub digest: String,
+}
+
+/// Pulls the module at `HOST/REPOSITORY:TAG` or `HOST/REPOSITORY@DIGEST`. The manifest must have the digest that was asked
+/// for, or that the registry states for the tag, and the module the digest that the manifest states.
+///
+/// # Errors
+/// Everything that keeps the bytes from being exactly those.
+pub fn pull(reference: &str, access: &Access, progress: &Progress) -> Result<Pulled, RegistryError> {
+    let connection = Connection::prepare("pull", reference, access, PATIENCE)?;
+    connection.run(async |connection| {
+        let place = &connection.place.reference;
+        let client = connection.open(RegistryOperation::Pull).await?;
+        let attempt = connection.attempt("the manifest");
+        let accepted = [OCI_IMAGE_MEDIA_TYPE, IMAGE_MANIFEST_MEDIA_TYPE];
+        let manifest = client.pull_manifest_raw(place, &connection.credentials.auth, &accepted).await;
+        let (manifest, digest) = manifest.map_err(|error| attempt.failed(error))?;
+        let layer = module_layer(&manifest).map_err(|reason| attempt.no_policy(reason))?;
+        let total = u64::try_from(layer.size).unwrap_or_default();
+        if total > MOST_BYTES {
+            return Err(attempt.no_policy(format!("it has {total} bytes, the most is {MOST_BYTES}")));
+        }
+        let attempt = connection.attempt("the module");
+        let pieces = client.pull_blob_stream(place, &layer).await;
+        let mut pieces = pieces.map_err(|error| attempt.failed(error))?.stream;
+        let mut module = Vec::new();
+        while let Some(piece) = pieces.try_next().await.map_err(|error| attempt.broken(&error))? {
+            module.extend_from_slice(&piece);
+            let done = u64::try_from(module.len()).unwrap_or(u64::MAX);
+            if done > total {
+                return Err(attempt.no_policy(format!("more bytes come than the {total} that its manifest states")));
+            }
+            progress(Transfer { done, total });
+        }
+        Ok(Pulled { module, by_digest: connection.place.by_digest(&digest), digest })
+    })
+}

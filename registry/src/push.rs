@@ -1,0 +1,73 @@
+//! Pushing: module first, name last.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::stream::{self, Stream};
+use http::HeaderValue;
+use oci_client::RegistryOperation;
+use oci_client::errors::OciDistributionError;
+use oci_client::manifest::OCI_IMAGE_MEDIA_TYPE;
+
+use crate::connection::Connection;
+use crate::manifest::{self, Manifest};
+use crate::{Access, Progress, RegistryError, Transfer};
+
+/// How long a registry may be silent, which it is while the module goes up a slow line.
+const PATIENCE: Duration = Duration::from_secs(600);
+
+/// The pieces in which the module is sent, and progress is told.
+const PIECE: usize = 64 * 1024;
+
+/// What was pushed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pushed {
+    /// The module by digest: what nobody can change any more.
+    pub by_digest: String,
+    /// The digest of the manifest.
+    pub digest: String,
+}
+
+/// Pushes an annotated module to `HOST/REPOSITORY:TAG`.
+///
+/// The tag is set by the last request of all, so a push that fails leaves it where it was, or not there.
+///
+/// # Errors
+/// Everything that keeps the module from being there under that tag, before the first byte is sent where that is possible.
+pub fn push(module: &[u8], reference: &str, access: &Access, progress: &Progress) -> Result<Pushed, RegistryError> {
+    let connection = Connection::prepare("push", reference, access, PATIENCE)?;
+    if connection.place.reference.digest().is_some() {
+        return Err(RegistryError::PushToDigest { reference: reference.to_owned() });
+    }
+    let manifest = Manifest::of_module(module)?;
+    let module = Bytes::copy_from_slice(module);
+    connection.run(async |connection| {
+        let place = &connection.place.reference;
+        let client = connection.open(RegistryOperation::Push).await?;
+        let sent = async {
+            let pieces = in_pieces(&module, progress.clone());
+            client.push_blob_stream(place, pieces, &manifest.module.digest, Some(length(&module))).await?;
+            client.push_blob(place, manifest::CONFIG, &manifest.config.digest).await?;
+            client.push_manifest_raw(place, manifest.json, HeaderValue::from_static(OCI_IMAGE_MEDIA_TYPE)).await
+        };
+        sent.await.map_err(|error| connection.attempt("the module").failed(error))?;
+        Ok(Pushed { by_digest: connection.place.by_digest(&manifest.digest), digest: manifest.digest })
+    })
+}
+
+/// The module, piece by piece; each is counted when it is asked for, which is when the one before it is on its way.
+fn in_pieces(
+    module: &Bytes,
+    progress: Progress,
+) -> impl Stream<Item = Result<Bytes, OciDistributionError>> + Send + 'static {
+    let (mut rest, total) = (module.clone(), length(module));
+    stream::iter(std::iter::from_fn(move || {
+        let piece = rest.split_to(PIECE.min(rest.len()));
+        progress(Transfer { done: total.saturating_sub(length(&rest)), total });
+        (!piece.is_empty()).then_some(Ok(piece))
+    }))
+}
+
+fn length(bytes: &Bytes) -> u64 {
+    u64::try_from(bytes.len()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,434 @@
+//! The policies in `policies/kubewarden/`: whether Kubewarden can read them, and whether what they send to the policy
+//! server is what the module judges: nothing else, and nothing less.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, LazyLock};
+
+use cel::{Context, Env, Program, Value as Cel};
+use placement_guard::verdict::{self, Verdict};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+/// The language of conditions, with what API servers add to it: `.?` for fields that may be absent.
+static CEL: LazyLock<Arc<Env>> = LazyLock::new(|| Arc::new(Env::stdlib().with_optional_support(true)));
+
+/// Each policy with the sections of its settings.
+const POLICIES: [(&str, &[&str]); 7] = [
+    ("volume-node-affinity", &["volumeNodeAffinity"]),
+    ("tolerations", &["tolerations"]),
+    ("node-taints", &["nodeTaints"]),
+    ("csi-driver-tokens", &["csiDriverTokens"]),
+    ("access-modes", &["accessModes"]),
+    ("local-volumes", &["localVolumes"]),
+    (
+        "all-rules",
+        &["volumeNodeAffinity", "tolerations", "nodeTaints", "csiDriverTokens", "accessModes", "localVolumes"],
+    ),
+];
+
+const IN_NO_NAMESPACE: [&str; 4] = ["persistentvolumes", "nodes", "csidrivers", "storageclasses"];
+
+/// What `view` shows of the kinds that the module judges (`bootstrappolicy`, Kubernetes 1.36).
+const IN_VIEW: [&str; 9] = [
+    "persistentvolumeclaims",
+    "pods",
+    "replicationcontrollers",
+    "deployments",
+    "replicasets",
+    "statefulsets",
+    "daemonsets",
+    "jobs",
+    "cronjobs",
+];
+
+/// A ClusterAdmissionPolicy. The fields are those of the CRD `policies.kubewarden.io/v1`, so that a misspelt one is found.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Manifest {
+    api_version: String,
+    kind: String,
+    metadata: Metadata,
+    spec: Spec,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Metadata {
+    name: String,
+    #[serde(default)]
+    annotations: BTreeMap<String, String>,
+    #[serde(default)]
+    labels: BTreeMap<String, String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[expect(dead_code, reason = "known to the CRD, and used by no policy here")]
+struct Spec {
+    policy_server: Option<String>,
+    mode: String,
+    module: String,
+    settings: Value,
+    rules: Vec<Rule>,
+    failure_policy: String,
+    mutating: bool,
+    background_audit: bool,
+    match_policy: Option<String>,
+    match_conditions: Vec<MatchCondition>,
+    object_selector: Option<Value>,
+    side_effects: Option<String>,
+    timeout_seconds: Option<u8>,
+    message: Option<String>,
+    namespace_selector: Option<NamespaceSelector>,
+    context_aware_resources: Option<Vec<Value>>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Rule {
+    api_groups: Vec<String>,
+    api_versions: Vec<String>,
+    resources: Vec<String>,
+    operations: Vec<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct MatchCondition {
+    name: String,
+    expression: String,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct NamespaceSelector {
+    match_expressions: Vec<Value>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct ClusterRole {
+    api_version: String,
+    kind: String,
+    metadata: Metadata,
+    rules: Vec<PolicyRule>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct PolicyRule {
+    api_groups: Vec<String>,
+    resources: Vec<String>,
+    verbs: Vec<String>,
+}
+
+struct Policy {
+    name: &'static str,
+    sections: &'static [&'static str],
+    text: String,
+    spec: Spec,
+    conditions: Vec<(String, Program)>,
+}
+
+fn repository(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
+}
+
+fn read(path: &str) -> String {
+    std::fs::read_to_string(repository(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+fn policies() -> Vec<Policy> {
+    POLICIES.iter().map(|(name, sections)| Policy::read(name, sections)).collect()
+}
+
+impl Policy {
+    fn read(name: &'static str, sections: &'static [&'static str]) -> Self {
+        let text = read(&format!("policies/kubewarden/{name}.yaml"));
+        let manifest: Manifest = serde_saphyr::from_str(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert_eq!(manifest.api_version, "policies.kubewarden.io/v1", "{name}");
+        assert_eq!(manifest.kind, "ClusterAdmissionPolicy", "{name}");
+        let named = if name == "all-rules" { "placement-guard" } else { name };
+        assert_eq!(manifest.metadata.name, named);
+        let annotations: Vec<&str> = manifest.metadata.annotations.keys().map(String::as_str).collect();
+        assert_eq!(annotations, ["io.kubewarden.policy.category", "io.kubewarden.policy.severity"], "{name}");
+        let compile = |condition: &MatchCondition| {
+            let program = CEL.compile(&condition.expression);
+            (condition.name.clone(), program.unwrap_or_else(|error| panic!("{name}: {}: {error}", condition.name)))
+        };
+        let conditions = manifest.spec.match_conditions.iter().map(compile).collect();
+        Policy { name, sections, text, spec: manifest.spec, conditions }
+    }
+
+    fn verdict(&self, request: &Value) -> Verdict {
+        verdict::check(&self.spec.settings.to_string(), &request.to_string())
+    }
+
+    /// Whether the API server asks the policy about this request: by its rules, then by its conditions.
+    fn matches(&self, request: &Value) -> bool {
+        self.has_rule_for(request) && self.conditions.iter().all(|(name, program)| self.holds(name, program, request))
+    }
+
+    fn has_rule_for(&self, request: &Value) -> bool {
+        let text = |pointer: &str| request.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
+        let mut resource = text("/resource/resource").to_owned();
+        if let Some(sub_resource) = request["subResource"].as_str().filter(|name| !name.is_empty()) {
+            resource = format!("{resource}/{sub_resource}");
+        }
+        let has = |list: &[String], name: &str| list.iter().any(|entry| entry == name);
+        self.spec.rules.iter().any(|rule| {
+            has(&rule.api_groups, text("/resource/group"))
+                && has(&rule.api_versions, text("/resource/version"))
+                && has(&rule.resources, &resource)
+                && has(&rule.operations, text("/operation"))
+        })
+    }
+
+    /// What a condition says. One that fails would refuse the request, so none may.
+    fn holds(&self, name: &str, program: &Program, request: &Value) -> bool {
+        let mut context = Context::with_env(Arc::clone(&CEL));
+        for (variable, value) in
+            [("request", request), ("object", &request["object"]), ("oldObject", &request["oldObject"])]
+        {
+            context.add_variable(variable, value).expect("JSON is a value of CEL");
+        }
+        match program.execute(&context) {
+            Ok(Cel::Bool(holds)) => holds,
+            other => panic!("{}: {name} says {other:?} of {request}", self.name),
+        }
+    }
+}
+
+/// The requests that a real API server sent, by the names of their files.
+fn recorded() -> Vec<(String, Value)> {
+    let entries = std::fs::read_dir(repository("tests/requests")).expect("the recorded requests are there");
+    let mut names: Vec<String> = entries
+        .filter_map(|entry| entry.expect("a file").file_name().to_str()?.strip_suffix(".json").map(str::to_owned))
+        .collect();
+    names.sort();
+    names.into_iter().map(|name| (name.clone(), corpus::recorded(&name).expect("a recorded request"))).collect()
+}
+
+/// Whether a verdict says more than that nothing was touched.
+fn says_something(verdict: &Verdict) -> bool {
+    let is_news = |(key, value): (&String, &String)| (key.as_str(), value.as_str()) != ("relation", "unchanged");
+    !verdict.allowed || !verdict.warnings.is_empty() || verdict.annotations.iter().any(is_news)
+}
+
+#[test]
+fn there_is_one_policy_for_each_file() {
+    let entries = std::fs::read_dir(repository("policies/kubewarden")).expect("the policies are there");
+    let found: BTreeSet<String> =
+        entries.map(|entry| entry.expect("a file").file_name().to_string_lossy().into_owned()).collect();
+    let mut expected: BTreeSet<String> = POLICIES.iter().map(|(name, _)| format!("{name}.yaml")).collect();
+    expected.extend([String::from("README.md"), String::from("permissions.yaml")]);
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn the_settings_are_valid_and_are_those_of_the_rule() {
+    for policy in policies() {
+        let settings = &policy.spec.settings;
+        assert_eq!(verdict::validate_settings(&settings.to_string()), Ok(()), "{}", policy.name);
+        let sections: BTreeSet<&str> = settings.as_object().expect("an object").keys().map(String::as_str).collect();
+        assert_eq!(sections, policy.sections.iter().copied().collect(), "{}", policy.name);
+    }
+}
+
+#[test]
+fn each_policy_begins_by_watching_and_says_what_comes_after() {
+    for Policy { name, text, spec, .. } in policies() {
+        assert_eq!((spec.mode.as_str(), spec.failure_policy.as_str()), ("monitor", "Ignore"), "{name}");
+        assert!(!spec.mutating, "{name}");
+        assert_eq!(spec.module, "registry://ghcr.io/placement-guard/placement-guard:v0.1.0", "{name}");
+        let comments: Vec<&str> = text.lines().filter_map(|line| line.trim_start().strip_prefix("# ")).collect();
+        let comments = comments.join(" ");
+        for sentence in [
+            "Use it ",
+            "A rule that refuses also refuses the next Pod of a Deployment that nobody touched",
+            "With `protect` write `Fail`",
+            "Replace it by where you pushed the module",
+        ] {
+            assert!(comments.contains(sentence), "{name} does not say {sentence:?}");
+        }
+    }
+}
+
+/// A block with several groups or versions is a cross product, and one combination that does not exist makes the audit
+/// scanner give up on the policy; so does a sub-resource in a block with CREATE.
+#[test]
+fn the_rules_name_one_group_and_version_each_and_what_exists() {
+    #[derive(Deserialize)]
+    struct ModuleMetadata {
+        rules: Vec<Rule>,
+    }
+    let of_module: ModuleMetadata = serde_saphyr::from_str(&read("metadata.yml")).expect("metadata.yml is readable");
+    let flat = |rules: &[Rule]| -> BTreeSet<(String, String, Vec<String>)> {
+        let of_rule = |rule: &Rule| {
+            let (group, operations) = (rule.api_groups[0].clone(), rule.operations.clone());
+            rule.resources.clone().into_iter().map(move |name| (group.clone(), name, operations.clone()))
+        };
+        rules.iter().flat_map(of_rule).collect()
+    };
+    let ephemeral = (String::new(), String::from("pods/ephemeralcontainers"), vec![String::from("UPDATE")]);
+    let mut known = flat(&of_module.rules);
+    known.insert(ephemeral.clone());
+    for Policy { name, spec, .. } in policies() {
+        for rule in &spec.rules {
+            assert_eq!((rule.api_groups.len(), rule.api_versions.as_slice()), (1, &[String::from("v1")][..]), "{name}");
+        }
+        let rules = flat(&spec.rules);
+        assert!(rules.is_subset(&known), "{name}: {rules:?}");
+        assert_eq!(rules.contains(&ephemeral), ["local-volumes", "all-rules"].contains(&name), "{name}");
+        if name == "all-rules" {
+            assert_eq!(rules, known);
+        }
+    }
+}
+
+#[test]
+fn system_namespaces_are_left_out_wherever_there_are_namespaces() {
+    let system = json!([{
+        "key": "kubernetes.io/metadata.name",
+        "operator": "NotIn",
+        "values": ["kube-system", "kube-public", "kube-node-lease", "kubewarden"],
+    }]);
+    for Policy { name, spec, .. } in policies() {
+        let resources: Vec<&String> = spec.rules.iter().flat_map(|rule| &rule.resources).collect();
+        let has_namespaces = resources.iter().any(|name| !IN_NO_NAMESPACE.contains(&name.as_str()));
+        let selector = spec.namespace_selector.map(|selector| json!(selector.match_expressions));
+        assert_eq!(selector, has_namespaces.then(|| system.clone()), "{name}");
+    }
+}
+
+#[test]
+fn the_audit_scanner_may_list_what_it_scans_and_nothing_else_is_granted() {
+    let role: ClusterRole =
+        serde_saphyr::from_str(&read("policies/kubewarden/permissions.yaml")).expect("a ClusterRole");
+    assert_eq!((role.api_version.as_str(), role.kind.as_str()), ("rbac.authorization.k8s.io/v1", "ClusterRole"));
+    let label = ("rbac.authorization.k8s.io/aggregate-to-view", "true");
+    assert!(role.metadata.labels.iter().any(|(key, value)| (key.as_str(), value.as_str()) == label));
+    let mut granted = BTreeSet::new();
+    for rule in &role.rules {
+        assert_eq!(rule.verbs, ["get", "list", "watch"]);
+        assert_eq!(rule.api_groups.len(), 1);
+        granted.extend(rule.resources.iter().map(|name| (rule.api_groups[0].clone(), name.clone())));
+    }
+    let mut scanned = BTreeSet::new();
+    for Policy { name, spec, .. } in policies() {
+        assert_eq!(spec.background_audit, name != "volume-node-affinity", "{name}");
+        for rule in spec.rules.iter().filter(|rule| rule.operations.iter().any(|operation| operation == "CREATE")) {
+            scanned.extend(rule.resources.iter().map(|name| (rule.api_groups[0].clone(), name.clone())));
+        }
+    }
+    scanned.retain(|(_, name)| !IN_VIEW.contains(&name.as_str()));
+    assert_eq!(granted, scanned);
+}
+
+/// What is matched is judged: with an object of which nothing is readable, the module says so.
+#[test]
+fn every_recorded_request_that_a_policy_matches_is_judged() {
+    let mut matched: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for policy in policies() {
+        for (name, mut request) in recorded() {
+            if !policy.matches(&request) {
+                continue;
+            }
+            for member in ["spec", "template", "provisioner"] {
+                request["object"][member] = json!([1]);
+            }
+            let verdict = policy.verdict(&request);
+            assert_eq!(verdict.code, Some(422), "{} matches {name} and does not judge it: {verdict:?}", policy.name);
+            matched.entry(policy.name).or_default().push(name);
+        }
+    }
+    let counts: Vec<(&str, usize)> = matched.iter().map(|(policy, names)| (*policy, names.len())).collect();
+    let expected = [
+        ("access-modes", 23),
+        ("all-rules", 57),
+        ("csi-driver-tokens", 4),
+        ("local-volumes", 10),
+        ("node-taints", 6),
+        ("tolerations", 16),
+        ("volume-node-affinity", 24),
+    ];
+    assert_eq!(counts, expected, "{matched:#?}");
+    let all = &matched["all-rules"];
+    for untouched in ["pv-update-claimref-bind", "pod-update-label-only", "node-update-label-only", "pv-delete"] {
+        assert!(!all.iter().any(|name| name == untouched), "{untouched} changes nothing that is judged");
+    }
+}
+
+#[test]
+fn every_recorded_request_about_which_the_module_has_something_to_say_is_matched() {
+    let mut said: BTreeMap<&str, usize> = BTreeMap::new();
+    for policy in policies() {
+        for (name, request) in recorded() {
+            let verdict = policy.verdict(&request);
+            if says_something(&verdict) {
+                assert!(policy.matches(&request), "{} leaves out {name}: {verdict:?}", policy.name);
+                *said.entry(policy.name).or_default() += 1;
+            }
+        }
+    }
+    let expected = [
+        ("access-modes", 5),
+        ("all-rules", 37),
+        ("csi-driver-tokens", 3),
+        ("local-volumes", 6),
+        ("node-taints", 2),
+        ("tolerations", 11),
+        ("volume-node-affinity", 13),
+    ];
+    assert_eq!(said, BTreeMap::from(expected));
+}
+
+/// The conditions depend on the rules, not on the values in the settings: they hold under the settings of every case.
+#[test]
+fn every_case_about_which_the_module_has_something_to_say_is_matched() {
+    let mut said: BTreeMap<&str, usize> = BTreeMap::new();
+    let policies = policies();
+    for case in corpus::cases().expect("the cases are readable") {
+        let Some(request) = case.request().map(completed) else { continue };
+        let settings: Value = serde_json::from_slice(&case.settings()).expect("settings are JSON");
+        for policy in &policies {
+            let sections: serde_json::Map<String, Value> = policy
+                .sections
+                .iter()
+                .filter_map(|name| Some(((*name).to_owned(), settings.get(*name)?.clone())))
+                .collect();
+            if sections.is_empty() {
+                continue;
+            }
+            let verdict = verdict::check(&Value::from(sections).to_string(), &request.to_string());
+            // What the module cannot read an API server does not send.
+            if verdict.code != Some(422) && says_something(&verdict) {
+                assert!(policy.matches(&request), "{} leaves out {}: {verdict:?}", policy.name, case.name);
+                *said.entry(policy.name).or_default() += 1;
+            }
+        }
+    }
+    let expected = [
+        ("access-modes", 24),
+        ("all-rules", 201),
+        ("csi-driver-tokens", 16),
+        ("local-volumes", 35),
+        ("node-taints", 4),
+        ("tolerations", 40),
+        ("volume-node-affinity", 82),
+    ];
+    assert_eq!(said, BTreeMap::from(expected));
+}
+
+/// A request with the resource that an API server would name, where a case only has the kind.
+fn completed(request: &Value) -> Value {
+    let mut request = request.clone();
+    let kind = request["kind"].clone();
+    let plural = match kind["kind"].as_str().unwrap_or_default().to_lowercase() {
+        name if name.ends_with('s') => name + "es",
+        name => name + "s",
+    };
+    request["resource"] = json!({"group": kind["group"], "version": "v1", "resource": plural});
+    request
+}

@@ -1,0 +1,182 @@
+//! `questions-ui.yml`, the form that Rancher shows: every key of the settings that the library knows is asked, nothing
+//! else is, and whatever the form offers is accepted.
+
+use std::collections::BTreeSet;
+
+use placement_guard::verdict::validate_settings;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+const SECTIONS: [&str; 6] =
+    ["volumeNodeAffinity", "tolerations", "nodeTaints", "csiDriverTokens", "accessModes", "localVolumes"];
+
+/// Keys with which nothing can be chosen where the policy does not read the live cluster.
+const NEED_THE_CLUSTER: [&str; 8] = [
+    "judgeBy",
+    "whileInUse",
+    "requireSettledVolumeAttributes",
+    "strandedVolumes",
+    "whenClusterUnreadable",
+    "evictions",
+    "maxEvictions",
+    "rollout",
+];
+
+/// The settings' objects, and a list's items, each with what is asked of them.
+const OBJECTS: [&str; 12] = [
+    "volumeNodeAffinity.topology",
+    "volumeNodeAffinity.exempt",
+    "tolerations.exempt",
+    "nodeTaints.exempt",
+    "csiDriverTokens.exempt",
+    "csiDriverTokens.expirationSeconds",
+    "accessModes.exempt",
+    "localVolumes.exempt",
+    "tolerations.allowed",
+    "tolerations.denied",
+    "csiDriverTokens.audiences",
+    "accessModes.singleWriter",
+];
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Form {
+    questions: Vec<Question>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Question {
+    variable: String,
+    label: String,
+    group: String,
+    description: String,
+    r#type: String,
+    required: bool,
+    default: Option<Value>,
+    #[serde(default)]
+    hide_input: bool,
+    #[serde(default)]
+    options: Vec<String>,
+    #[serde(default)]
+    sequence_questions: Vec<Question>,
+}
+
+fn form() -> Vec<Question> {
+    let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/questions-ui.yml")).expect("the form");
+    let form: Form = serde_saphyr::from_str(&text).unwrap_or_else(|error| panic!("{error}"));
+    form.questions
+}
+
+/// `a.b: value` as settings.
+fn at(path: &str, value: Value) -> Value {
+    path.rsplit('.').fold(value, |value, key| json!({key: value}))
+}
+
+fn complaint(settings: &Value) -> Option<String> {
+    validate_settings(&settings.to_string()).err().map(|unreadable| unreadable.problem)
+}
+
+/// The keys that the library knows at a path, from its complaint about one that it does not know.
+fn known_keys(path: &str, is_list: bool) -> BTreeSet<String> {
+    let unknown = json!({"noSuchKey": true});
+    let problem = complaint(&at(path, if is_list { json!([unknown]) } else { unknown })).unwrap_or_default();
+    let (_, known) = problem.split_once("known here: ").unwrap_or_else(|| panic!("{path}: {problem}"));
+    known.split('`').skip(1).step_by(2).map(str::to_owned).collect()
+}
+
+/// The keys below a path about which the form asks.
+fn asked(path: &str, form: &[Question]) -> BTreeSet<String> {
+    let below = form.iter().filter_map(|question| question.variable.strip_prefix(path)?.strip_prefix('.'));
+    below.map(|rest| rest.split('.').next().unwrap_or_default().to_owned()).collect()
+}
+
+#[test]
+fn every_key_that_the_library_knows_is_asked_and_no_other() {
+    let form = form();
+    let paths = SECTIONS.iter().chain(&OBJECTS).chain(&["localVolumes.hostPaths"]);
+    for path in paths {
+        let list = form.iter().find(|question| question.variable == **path && question.r#type == "sequence[");
+        let asked: BTreeSet<String> = match list {
+            Some(list) => list.sequence_questions.iter().map(|question| question.variable.clone()).collect(),
+            None => asked(path, &form),
+        };
+        let mut known = known_keys(path, list.is_some());
+        known.retain(|key| !NEED_THE_CLUSTER.contains(&key.as_str()) && key != "fromLiveNodes");
+        assert_eq!(asked, known, "{path}");
+    }
+    let sections: BTreeSet<&str> = form.iter().filter_map(|question| question.variable.split('.').next()).collect();
+    assert_eq!(sections, SECTIONS.into_iter().collect());
+}
+
+/// Every list of objects in the form is one of those that are compared with the library.
+#[test]
+fn no_list_of_the_form_is_left_unchecked() {
+    let lists: BTreeSet<String> = form()
+        .into_iter()
+        .filter(|question| question.r#type == "sequence[")
+        .map(|question| question.variable)
+        .collect();
+    let checked = OBJECTS[8..].iter().chain(&["localVolumes.hostPaths"]).map(|path| (*path).to_owned()).collect();
+    assert_eq!(lists, checked);
+}
+
+/// A default would put its section in force for everyone who opens the form.
+#[test]
+fn nothing_has_a_default_or_must_be_answered_and_everything_says_what_it_is() {
+    for question in form() {
+        let variable = &question.variable;
+        assert_eq!(question.default, None, "{variable}");
+        assert!(!question.required, "{variable}");
+        assert!([&question.label, &question.group, &question.description].iter().all(|text| !text.is_empty()));
+        let is_written_as_yaml = question.description.ends_with("written as YAML");
+        assert_eq!(question.hide_input, is_written_as_yaml, "{variable}");
+    }
+}
+
+/// Whatever can be chosen is accepted; an empty answer, which the form sends for lists that were opened, is too.
+#[test]
+fn whatever_the_form_offers_is_accepted() {
+    let mut chosen = 0;
+    for question in form().into_iter().filter(|question| !question.hide_input) {
+        let answers: Vec<Value> = match question.r#type.as_str() {
+            "boolean" => vec![json!(true), json!(false)],
+            "enum" => question.options.iter().map(|option| json!(option)).collect(),
+            "int" => vec![json!(600), json!(86400)],
+            "array[" | "sequence[" => vec![json!([])],
+            "map[" => vec![json!({})],
+            other => panic!("{}: type `{other}`", question.variable),
+        };
+        assert!(!answers.is_empty(), "{} offers nothing", question.variable);
+        for answer in answers {
+            let (variable, mut settings) = (&question.variable, at(&question.variable, answer));
+            if variable == "localVolumes.pinnedBy" {
+                // It says nothing alone, and nothing without a label.
+                settings = json!({"localVolumes": {"pinned": true, "pinnedBy": ["kubernetes.io/hostname"]}});
+            }
+            assert_eq!(complaint(&settings), None, "{variable}: {settings}");
+            chosen += 1;
+        }
+    }
+    assert_eq!(chosen, 60);
+}
+
+#[test]
+fn the_choices_within_lists_are_accepted() {
+    let toleration = |member: &str, value: &str| match (member, value) {
+        ("operator", "Exists") => json!({"key": "k", "operator": "Exists"}),
+        ("operator", value) => json!({"key": "k", "operator": value, "value": "5"}),
+        (_, value) => json!({"key": "k", "operator": "Exists", "effect": value}),
+    };
+    for list in form().into_iter().filter(|question| !question.sequence_questions.is_empty()) {
+        for member in &list.sequence_questions {
+            for option in &member.options {
+                let item = match list.variable.as_str() {
+                    "tolerations.allowed" | "tolerations.denied" => toleration(&member.variable, option),
+                    _ => json!({&member.variable: option}),
+                };
+                assert_eq!(complaint(&at(&list.variable, json!([item]))), None, "{}: {option}", list.variable);
+            }
+        }
+    }
+}
