@@ -8,11 +8,13 @@ SHELL := bash
 MODULE := target/placement-guard.wasm
 NOOP := target/noop-policy.wasm
 SIZE_LIMIT := 450000
+# Of the workspace: the first in the file.
+VERSION := $(shell sed -n 's/^version = "\(.*\)"$$/\1/p' Cargo.toml | head -n 1)
 LOCKED := $(if $(wildcard Cargo.lock),--locked)
 
 .PHONY: help
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 .PHONY: module
 module: ## Build the policy module, target/placement-guard.wasm, annotated for Kubewarden
@@ -49,6 +51,17 @@ bench: module ## Measure: the algebra natively, then the module beside a no-op p
 size: ## Print the module's size, and fail above 450,000 bytes
 	@bytes=$$(wc -c <$(MODULE)); echo "$(MODULE): $$bytes bytes of at most $(SIZE_LIMIT)"; \
 	if (( bytes > $(SIZE_LIMIT) )); then echo "the module is larger than it may be" >&2; exit 1; fi
+
+.PHONY: push
+push: ## Push the module: REGISTRY=HOST[/PATH], PUSH_OPTIONS=--insecure for plain HTTP on loopback
+	@if [[ -z "$(REGISTRY)" ]]; then echo "push: say where to, as in make push REGISTRY=ghcr.io/you" >&2; exit 2; fi
+	$(MAKE) --no-print-directory module
+	cargo run --quiet $(LOCKED) --release --package placement-guard-cli -- \
+		push $(MODULE) $(REGISTRY)/placement-guard:v$(VERSION) $(PUSH_OPTIONS)
+
+.PHONY: reproducible
+reproducible: ## Build the module in two clones in two folders, and fail unless they are the same bytes
+	.ci/reproducible
 
 .PHONY: clean
 clean: ## Remove everything that was built

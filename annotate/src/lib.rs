@@ -3,6 +3,8 @@
 //!
 //! The policy server refuses a module without it. This crate does not run the module: that the protocol version stated here
 //! is the one the module answers is a test of the built module.
+//!
+//! The listing for Artifact Hub is made of the same metadata.
 
 mod artifact_hub;
 mod metadata;
