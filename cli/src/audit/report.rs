@@ -53,8 +53,8 @@ pub struct Object {
 }
 
 impl Object {
-    pub fn new(identity: &Identity, source: &Source, line: usize) -> Rc<Self> {
-        Rc::new(Object { identity: identity.clone(), file: source.name.clone(), line })
+    pub fn new(identity: &Identity, source: &Source, line: usize) -> Self {
+        Object { identity: identity.clone(), file: source.name.clone(), line }
     }
 }
 
