@@ -34,9 +34,10 @@ pub fn between(before: &str, after: &str, topology: &str) -> Relation {
 
 fn is_volume(document: &Field<'_, '_>) -> Result<(), Unreadable> {
     let kind = document.get("kind")?;
-    match kind.required_string()? {
-        "PersistentVolume" => Ok(()),
-        _ => Err(kind.unacceptable("`PersistentVolume`")),
+    match kind.string()? {
+        // The items of a list carry none.
+        None | Some("PersistentVolume") => Ok(()),
+        Some(_) => Err(kind.unacceptable("`PersistentVolume`")),
     }
 }
 
