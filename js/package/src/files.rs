@@ -1,9 +1,8 @@
 //! The files of the package.
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use serde_json::json;
 
 use crate::bindings::{Bindings, STEM};
 
@@ -11,6 +10,7 @@ use crate::bindings::{Bindings, STEM};
 const FUNCTIONS: &str = "check, relation, tolerates, validateSettings";
 
 const BODY: &str = include_str!("../functions.js");
+const MANIFEST: &str = include_str!("../package.json");
 const README: &str = include_str!("../README.md");
 const LICENSE: &str = include_str!("../../../LICENSE");
 
@@ -29,7 +29,7 @@ pub fn of(bindings: &Bindings) -> Result<Vec<(String, Vec<u8>)>> {
         BASE64_STANDARD.encode(&bindings.wasm)
     );
     Ok(vec![
-        (String::from("package.json"), manifest()?),
+        (String::from("package.json"), manifest()?.into()),
         (String::from("README.md"), README.into()),
         (String::from("LICENSE"), LICENSE.into()),
         (String::from("index.js"), web.into()),
@@ -43,30 +43,9 @@ pub fn of(bindings: &Bindings) -> Result<Vec<(String, Vec<u8>)>> {
     ])
 }
 
-fn manifest() -> Result<Vec<u8>> {
-    let manifest = json!({
-        "name": "placement-guard",
-        "version": env!("CARGO_PKG_VERSION"),
-        "description": "Decides, exactly and with a counterexample, whether a change to where Kubernetes may place \
-                        volumes and pods is safe",
-        "license": env!("CARGO_PKG_LICENSE"),
-        "keywords": ["kubernetes", "admission", "node-affinity", "persistent-volume", "tolerations", "taints"],
-        "type": "module",
-        "engines": {"node": ">=20"},
-        "sideEffects": false,
-        "main": "./index.cjs",
-        "module": "./index.js",
-        "types": "./index.d.ts",
-        // Node alone has `require` without a bundler; bundlers and browsers are given the ES module, and so is its `import`.
-        "exports": {
-            ".": {
-                "node": {"require": {"types": "./index.d.cts", "default": "./index.cjs"}},
-                "types": "./index.d.ts",
-                "default": "./index.js",
-            },
-            "./package.json": "./package.json",
-        },
-        "files": ["index.*", "wasm/"],
-    });
-    Ok((serde_json::to_string_pretty(&manifest)? + "\n").into())
+/// The manifest with the workspace's version. As text: the order of its conditions counts, the first that applies wins.
+fn manifest() -> Result<String> {
+    let version = r#""version": "0.0.0""#;
+    ensure!(MANIFEST.contains(version), "package.json has no `{version}`");
+    Ok(MANIFEST.replace(version, concat!(r#""version": ""#, env!("CARGO_PKG_VERSION"), r#"""#)))
 }
