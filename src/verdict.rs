@@ -55,7 +55,7 @@ fn judge(settings: &str, request: &str) -> Result<Decision, Decision> {
 
 /// The request of an AdmissionReview; anything else is the request itself, whose `kind` is no string.
 fn in_review<'v, 'p>(root: &'p Field<'v, 'p>) -> Result<Field<'v, 'p>, Unreadable> {
-    root.check_object()?;
+    root.renamed("request").check_object()?;
     let is_review = root.get("kind")?.string().ok().flatten() == Some("AdmissionReview");
     if is_review { root.get("request") } else { Ok(root.renamed("request")) }
 }

@@ -46,16 +46,21 @@ pub fn read_toleration(item: &Field<'_, '_>) -> Result<Toleration, Unreadable> {
 /// # Errors
 /// A wrong JSON type.
 pub fn read_taints(list: &Field<'_, '_>) -> Result<Vec<Taint>, Unreadable> {
-    let taint = |item: Field<'_, '_>| {
-        item.get("timeAdded")?.string()?;
-        Ok(Taint {
-            key: item.get("key")?.string()?.unwrap_or_default().to_owned(),
-            value: item.get("value")?.string()?.filter(|text| !text.is_empty()).map(str::to_owned),
-            effect: item.get("effect")?.string()?.unwrap_or_default().to_owned(),
-            time_added: None,
-        })
-    };
-    list.items()?.map(taint).collect()
+    list.items()?.map(|item| read_taint(&item)).collect()
+}
+
+/// Reads one taint. What it says is not looked at.
+///
+/// # Errors
+/// A wrong JSON type.
+pub fn read_taint(item: &Field<'_, '_>) -> Result<Taint, Unreadable> {
+    item.get("timeAdded")?.string()?;
+    Ok(Taint {
+        key: item.get("key")?.string()?.unwrap_or_default().to_owned(),
+        value: item.get("value")?.string()?.filter(|text| !text.is_empty()).map(str::to_owned),
+        effect: item.get("effect")?.string()?.unwrap_or_default().to_owned(),
+        time_added: None,
+    })
 }
 
 /// A taint as `kubectl` writes it: `key=value:Effect`, without a value `key:Effect`.
