@@ -131,12 +131,17 @@ impl Rule for Tolerations {
         }
         let standard = if self.standard { new.standard.as_slice() } else { &[] };
         let permitted: Vec<Permitted> = self.allowed.iter().flatten().chain(standard).cloned().collect();
+        // Filled one by one: collecting would bring a sort of its own into the module.
+        let mut stood_there = BTreeMap::new();
+        for toleration in &old {
+            stood_there.insert(spelling(toleration), String::new());
+        }
         let judgement = Judgement {
             rule: self,
             space: TaintSpace::new(&new.tolerations, &old, &permitted, &self.denied),
             permitted: &permitted,
             new: &new,
-            stood_there: old.iter().map(|toleration| (spelling(toleration), String::new())).collect(),
+            stood_there,
         };
         judgement.find(report, &mut Budget::of(STEPS));
         Ok(())
