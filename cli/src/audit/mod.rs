@@ -73,7 +73,7 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Complaint> {
     let progress = Progress::of(files.iter().map(|file| file.bytes).sum());
     let (mut report, mut rollout, mut complaints) = (Report::default(), Rollout::default(), Vec::new());
     for file in &files {
-        let read = Source::read(&file.path)
+        let read = Source::read_seen(&file.path, &|bytes| progress.at(bytes))
             .and_then(|source| scan(&source, file.named, &settings, &progress, &mut report, &mut rollout));
         progress.finish_file(file.bytes);
         complaints.extend(read.err());
