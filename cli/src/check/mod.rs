@@ -10,7 +10,7 @@ use placement_guard::verdict::Verdict;
 use serde::Serialize;
 
 use crate::complaint::{Complaint, Outcome};
-use crate::judge::Judge;
+use crate::judge::{Judge, Loaded};
 use crate::live_nodes::LiveNodes;
 use crate::manifest::Identity;
 use crate::output;
@@ -41,9 +41,14 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE")]
     nodes: Option<PathBuf>,
 
-    /// Judge with this module, as a cluster would run it, instead of the rules built into this program
-    #[arg(long, value_name = "FILE")]
-    module: Option<PathBuf>,
+    /// Judge with this module, as a cluster would run it, instead of the rules built into this program: a file, or
+    /// `HOST/REPOSITORY:TAG` or `HOST/REPOSITORY@sha256:…` in a registry
+    #[arg(long, value_name = "FILE|REFERENCE")]
+    module: Option<String>,
+
+    /// Speak plain HTTP, to a registry on this machine
+    #[arg(long, requires = "module")]
+    insecure: bool,
 
     /// How to print the decision; `github` are workflow annotations on file and line
     #[arg(long, value_enum, default_value_t = Format::Text)]
@@ -82,7 +87,8 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Complaint> {
     let Arguments { requests, before, after, .. } = arguments;
     one_from_standard_input(arguments)?;
     let settings = settings::usable(&arguments.settings)?;
-    let judge = Judge::new(settings, arguments.module.as_deref())?;
+    let module = arguments.module.as_deref().map(|name| Loaded::load(name, arguments.insecure)).transpose()?;
+    let judge = Judge::new(settings, module.as_ref());
     judge.check_settings(&arguments.settings.display().to_string())?;
     let nodes = arguments.nodes.as_deref().map(LiveNodes::read).transpose()?;
     let (requests, before, after) = (request::sources(requests)?, request::sources(before)?, request::sources(after)?);
@@ -101,7 +107,7 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Complaint> {
     Ok(if accepted { Outcome::Accepted } else { Outcome::Refused })
 }
 
-fn judge_all(asked: Vec<Asked<'_>>, judge: &Judge, nodes: Option<&LiveNodes>) -> Result<Vec<Judged>, Complaint> {
+fn judge_all(asked: Vec<Asked<'_>>, judge: &Judge<'_>, nodes: Option<&LiveNodes>) -> Result<Vec<Judged>, Complaint> {
     let mut judged = Vec::new();
     let mut rollout = Rollout::default();
     for asked in asked {
