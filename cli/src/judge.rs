@@ -37,7 +37,8 @@ impl Loaded {
 
     fn call(&self, function: &str, payload: &str) -> Result<Vec<u8>, Complaint> {
         let answer = self.module.call(function, payload.as_bytes());
-        answer.map_err(|error| self.unusable(&format!("gives no answer: {error}")))
+        // Some of wasmtime's complaints end with a full stop.
+        answer.map_err(|error| self.unusable(format!("gives no answer: {error}").trim_end_matches('.')))
     }
 
     fn unusable(&self, problem: &str) -> Complaint {

@@ -3,7 +3,7 @@
 
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 
 use tempfile::TempDir;
 
@@ -36,6 +36,16 @@ pub struct Folder(TempDir);
 impl Folder {
     pub fn new() -> Self {
         Folder(tempfile::tempdir().unwrap())
+    }
+
+    /// With a copy of the files in the folder `name` beside the tests.
+    pub fn copy_of(name: &str) -> Self {
+        let folder = Self::new();
+        for file in std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(name)).unwrap() {
+            let file = file.unwrap();
+            std::fs::copy(file.path(), folder.path().join(file.file_name())).unwrap();
+        }
+        folder
     }
 
     pub fn path(&self) -> &Path {
@@ -95,14 +105,10 @@ pub fn ran(mut command: Command, input: &[u8]) -> Ran {
     let output = std::thread::scope(|scope| {
         // A program that complains about its arguments reads nothing.
         scope.spawn(move || drop(stdin.write_all(input)));
-        wait(child)
+        child.wait_with_output().unwrap()
     });
     let text = |bytes| String::from_utf8(bytes).unwrap();
     Ran { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
-}
-
-fn wait(child: Child) -> std::process::Output {
-    child.wait_with_output().unwrap()
 }
 
 /// Of the repository.
