@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_saphyr::Spanned;
+use serde_saphyr::options::DuplicateKeyPolicy;
 
 use super::Source;
 use super::yaml::{options, unreadable};
@@ -18,12 +19,14 @@ pub enum Located {
     Mapping(Vec<(Spanned<String>, Spanned<Located>)>),
 }
 
-/// The places of everything in a text of one document. JSON is YAML here.
+/// The places of everything in a text of one document. JSON is YAML here, and a key that stands twice in it has two places.
 ///
 /// # Errors
 /// Where the text is no YAML.
 pub fn locate(source: &Source) -> Result<Spanned<Located>, Complaint> {
-    serde_saphyr::from_str_with_options(source.text(), options()).map_err(|error| unreadable(source, &error))
+    let mut options = options();
+    options.duplicate_keys = DuplicateKeyPolicy::LastWins;
+    serde_saphyr::from_str_with_options(source.text(), options).map_err(|error| unreadable(source, &error))
 }
 
 impl<'de> Deserialize<'de> for Located {

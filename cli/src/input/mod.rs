@@ -121,11 +121,11 @@ impl Source {
         let mut documents = self.documents()?;
         match (documents.pop(), documents.len()) {
             (Some(document), 0) => Ok(document),
-            (None, _) => Err(Complaint::new(self.shown(), "holds no document", format!("write {what} into it"))),
+            (None, _) => Err(Complaint::new(self.shown(), "holds no document", format!("write {what}, into it"))),
             (Some(second), _) => Err(Complaint::new(
                 format!("{}:{}", self.shown(), second.line),
                 "is another document",
-                format!("leave one, {what}"),
+                format!("leave one: {what}"),
             )),
         }
     }

@@ -4,11 +4,11 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_saphyr::options::{DuplicateKeyPolicy, NonFiniteFloatPolicy};
 use serde_saphyr::{Options, Spanned, UserMessageFormatter};
 
-use super::yaml_json::{Json, Write, push_text};
+use super::yaml_json::{Json, Write, push_text, visit_scalars};
 use super::{Document, ListKind, Source, pieces};
 use crate::complaint::Complaint;
 
@@ -111,15 +111,7 @@ impl<'de> Deserialize<'de> for Items {
                 Ok(Items::Other(Json(json)))
             }
 
-            fn visit_str<E: Error>(self, value: &str) -> Result<Items, E> {
-                let mut json = String::new();
-                Write(&mut json).visit_str(value)?;
-                Ok(Items::Other(Json(json)))
-            }
-
-            fn visit_unit<E>(self) -> Result<Items, E> {
-                Ok(Items::Other(Json(String::from("null"))))
-            }
+            visit_scalars!(|json| Items::Other(Json(json)));
         }
 
         deserializer.deserialize_any(ItemsVisitor)
@@ -134,7 +126,15 @@ impl<'de> Deserialize<'de> for Whole {
             type Value = Whole;
 
             fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-                out.write_str("a mapping, as an object, a request or settings are")
+                out.write_str("a value that JSON knows")
+            }
+
+            visit_scalars!(Whole::One);
+
+            fn visit_seq<A: SeqAccess<'de>>(self, items: A) -> Result<Whole, A::Error> {
+                let mut json = String::new();
+                Write(&mut json).visit_seq(items)?;
+                Ok(Whole::One(json))
             }
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Whole, A::Error> {

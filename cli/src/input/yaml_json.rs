@@ -15,6 +15,26 @@ impl<'de> Deserialize<'de> for Json {
     }
 }
 
+/// The methods of a [`Visitor`] that take everything but mappings and lists: each makes its value of the JSON.
+macro_rules! visit_scalars {
+    ($of_json:expr) => {
+        visit_scalars!($of_json; visit_bool(bool), visit_i64(i64), visit_u64(u64), visit_i128(i128), visit_u128(u128),
+            visit_f64(f64), visit_str(&str));
+
+        fn visit_unit<E: serde::de::Error>(self) -> Result<Self::Value, E> {
+            Ok($of_json(String::from("null")))
+        }
+    };
+    ($of_json:expr; $($visit:ident($type:ty)),*) => {$(
+        fn $visit<E: serde::de::Error>(self, value: $type) -> Result<Self::Value, E> {
+            let mut json = String::new();
+            Write(&mut json).$visit(value)?;
+            Ok($of_json(json))
+        }
+    )*};
+}
+pub(super) use visit_scalars;
+
 /// Appends a value as JSON.
 pub struct Write<'a>(pub &'a mut String);
 
