@@ -19,11 +19,11 @@ pub struct Complaint(String);
 impl Complaint {
     /// `place` is a file, with line and column where they are known, or an option.
     pub fn new(place: impl Display, problem: impl Display, remedy: impl Display) -> Self {
-        Complaint(format!("{place}: {problem}; {remedy}"))
+        Complaint::said(format!("{place}: {problem}; {remedy}"))
     }
 
-    /// A sentence that says all three itself.
+    /// A sentence that says all three itself. It stands on one line, also where others' words in it do not.
     pub fn said(sentence: impl Display) -> Self {
-        Complaint(sentence.to_string())
+        Complaint(sentence.to_string().lines().map(str::trim).collect::<Vec<_>>().join(" "))
     }
 }

@@ -114,7 +114,8 @@ fn watched() -> (ProgressBar, Progress) {
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, Complaint> {
-    std::fs::read(path).map_err(|error| Complaint::new(path.display(), error, "name a file that can be read"))
+    std::fs::read(path)
+        .map_err(|error| Complaint::new(path.display(), format!("cannot be read: {error}"), "name a file that can be"))
 }
 
 /// Through a file beside it, so that nobody finds half a module under the name.
@@ -126,6 +127,6 @@ fn write(path: &Path, bytes: &[u8]) -> Result<(), Complaint> {
     written.map_err(|error| {
         // What is left of it helps nobody, and whether it goes away does not change the answer.
         let _ = std::fs::remove_file(&beside);
-        Complaint::new(path.display(), error, "name a file that can be written")
+        Complaint::new(path.display(), format!("cannot be written: {error}"), "name a file that can be")
     })
 }
