@@ -86,7 +86,7 @@ fn folder() -> Folder {
 
 /// Text that is harmless to read and endless to write out.
 fn bomb() -> String {
-    let tenfold = |name: char, of: &str| format!("{name}: &{name} [{}]\n", vec![of; 10].join(","));
+    let tenfold = |name: char, of: &str| format!("{name}: &{name} [{}]\n", [of; 10].join(","));
     let levels = ('a'..='i').map(|name| tenfold(char::from(name as u8 + 1), &format!("*{name}")));
     std::iter::once(tenfold('a', "x")).chain(levels).collect()
 }

@@ -134,6 +134,12 @@ impl<'de> Visitor<'de> for Write<'_> {
 
 /// Appends a string as JSON.
 pub fn push_text<E: Error>(json: &mut String, text: &str) -> Result<(), E> {
-    json.push_str(&serde_json::to_string(text).map_err(E::custom)?);
+    if text.bytes().all(|byte| byte >= b' ' && !matches!(byte, b'"' | b'\\')) {
+        json.push('"');
+        json.push_str(text);
+        json.push('"');
+    } else {
+        json.push_str(&serde_json::to_string(text).map_err(E::custom)?);
+    }
     Ok(())
 }
