@@ -102,5 +102,5 @@ fn documents_in_yaml_and_reviews_around_them_change_no_verdict() {
 fn document(index: usize, case: &Case) -> String {
     let request = case.request().unwrap();
     let review = json!({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": request});
-    serde_saphyr::to_string(if index % 2 == 0 { &review } else { request }).unwrap() + "\n"
+    serde_saphyr::to_string(if index.is_multiple_of(2) { &review } else { request }).unwrap() + "\n"
 }
