@@ -7,7 +7,8 @@ use placement_guard::rules::decision::Decision;
 use placement_guard::verdict::{self, Verdict};
 
 use crate::complaint::Complaint;
-use crate::{distribution, request};
+use crate::input::Source;
+use crate::{distribution, request, settings};
 
 /// What a call of a module may use: the memory of a small pod, and more time than Kubewarden's two seconds, since nobody
 /// waits in a queue here.
@@ -64,7 +65,8 @@ pub struct Judge<'m> {
 }
 
 impl<'m> Judge<'m> {
-    /// The library's judgement, or that of a module; `settings` is JSON.
+    /// The library's judgement, or that of a module; `settings` is JSON. The module is to say what it thinks of them, by
+    /// [`Judge::check_settings`]; the library has to be asked before.
     pub fn new(settings: String, module: Option<&'m Loaded>) -> Self {
         Judge { settings, module }
     }
@@ -82,11 +84,11 @@ impl<'m> Judge<'m> {
         Ok(decision.into())
     }
 
-    /// Has the module say whether it can use the settings.
+    /// Has the module say whether it can use the settings, which stand in `source`.
     ///
     /// # Errors
     /// What it says against them.
-    pub fn check_settings(&self, place: &str) -> Result<(), Complaint> {
+    pub fn check_settings(&self, source: &Source) -> Result<(), Complaint> {
         #[derive(serde::Deserialize)]
         struct Answer {
             valid: bool,
@@ -98,7 +100,7 @@ impl<'m> Judge<'m> {
             Ok(Answer { valid: true, .. }) => Ok(()),
             Ok(Answer { message, .. }) => {
                 let message = message.unwrap_or_else(|| String::from("the module refuses the settings"));
-                Err(Complaint::new(place, message, "write settings that this module knows"))
+                Err(settings::refused_by_a_module(source, &message))
             }
             Err(error) => Err(module.unusable(&format!("answers what is no verdict: {error}"))),
         }

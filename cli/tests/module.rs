@@ -3,6 +3,7 @@
 mod program;
 
 use placement_guard::verdict;
+use placement_guard_cli::input::Source;
 use placement_guard_cli::judge::{Judge, Loaded};
 use program::{Folder, built_module, repository};
 use serde_json::json;
@@ -17,15 +18,18 @@ fn the_module_gives_the_librarys_verdict_on_every_case() {
     let mut judged = 0;
     for case in corpus::cases().unwrap() {
         let settings = String::from_utf8(case.settings()).unwrap();
+        let source = Source::of("settings.yaml", &settings);
         let judge = Judge::new(settings.clone(), Some(&module));
         let Some(request) = case.request() else {
             let unreadable = verdict::validate_settings(&settings).unwrap_err();
-            let message = format!("settings.yaml: settings are not valid: {}: {}", unreadable.path, unreadable.problem);
-            let complaint = judge.check_settings("settings.yaml").unwrap_err().to_string();
-            assert_eq!(complaint, message + "; write settings that this module knows", "{}", case.name);
+            let said = format!(": {}: {}; ", unreadable.path, unreadable.problem);
+            let complaint = judge.check_settings(&source).unwrap_err().to_string();
+            let parts = complaint.split_once(&said).unwrap_or_else(|| panic!("{}: {complaint}", case.name));
+            assert!(parts.0.starts_with("settings.yaml:1:"), "{complaint}");
+            assert_eq!(parts.1, "write settings that this module knows");
             continue;
         };
-        assert_eq!(judge.check_settings("settings.yaml"), Ok(()), "{}", case.name);
+        assert_eq!(judge.check_settings(&source), Ok(()), "{}", case.name);
         let review = json!({"kind": "AdmissionReview", "apiVersion": "admission.k8s.io/v1", "request": request});
         let library = verdict::check(&settings, &request.to_string());
         for asked in [request, &review] {
@@ -77,6 +81,18 @@ fn the_program_judges_with_a_module_as_it_does_without() {
     let (without, with) = (program::ran(check, b""), program::ran(with_module, b""));
     assert_eq!((without.code, without.err.as_str()), (Some(1), ""));
     assert_eq!(with, without);
+}
+
+#[test]
+fn the_module_decides_about_the_settings_too() {
+    let folder = Folder::new();
+    folder.write("settings.yaml", "volumeNodeAffinity:\n  allow: [widened, equal]\n").write("request.json", "{}");
+    let mut check = folder.command();
+    check.args(["check", "--settings", "settings.yaml", "request.json", "--module"]).arg(built_module());
+    program::ran(check, b"").complained(
+        "settings.yaml:2:20: volumeNodeAffinity.allow[1]: must be one of `widened`, `narrowed`, `shifted`, `undecided`, is \
+         `equal`; write settings that this module knows",
+    );
 }
 
 #[test]

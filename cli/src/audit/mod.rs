@@ -62,8 +62,8 @@ enum Format {
 /// What could not be read; everything else has been reported then.
 pub fn run(arguments: &Arguments) -> Result<Outcome, Complaint> {
     let json = match &arguments.settings {
-        Some(path) => settings::usable(path)?,
-        None => settings::usable_text("the settings of `audit`", SETTINGS)?,
+        Some(path) => settings::usable(&Source::read(path)?)?,
+        None => settings::usable(&Source::of("the settings of `audit`", SETTINGS))?,
     };
     let unusable = |unreadable: field::Unreadable| Complaint::new("the settings", unreadable, "correct them");
     let json = field::parse(json.as_bytes()).map_err(unusable)?;

@@ -47,8 +47,10 @@ impl Progress {
 
     /// So many bytes have come from standard input.
     pub fn came(&self, bytes: u64) {
-        self.bar.set_style(style(STREAM));
-        self.bar.unset_length();
+        if self.bar.length().is_some() {
+            self.bar.set_style(style(STREAM));
+            self.bar.unset_length();
+        }
         self.show();
         self.bar.set_position(bytes);
     }

@@ -10,6 +10,7 @@ use placement_guard::verdict::Verdict;
 use serde::Serialize;
 
 use crate::complaint::{Complaint, Outcome};
+use crate::input::Source;
 use crate::judge::{Judge, Loaded};
 use crate::live_nodes::LiveNodes;
 use crate::manifest::Identity;
@@ -86,10 +87,11 @@ struct Judged {
 pub fn run(arguments: &Arguments) -> Result<Outcome, Complaint> {
     let Arguments { requests, before, after, .. } = arguments;
     one_from_standard_input(arguments)?;
-    let settings = settings::usable(&arguments.settings)?;
+    let written = Source::read(&arguments.settings)?;
     let module = arguments.module.as_deref().map(|name| Loaded::load(name, arguments.insecure)).transpose()?;
+    let settings = if module.is_some() { settings::unjudged(&written)? } else { settings::usable(&written)? };
     let judge = Judge::new(settings, module.as_ref());
-    judge.check_settings(&arguments.settings.display().to_string())?;
+    judge.check_settings(&written)?;
     let nodes = arguments.nodes.as_deref().map(LiveNodes::read).transpose()?;
     let (requests, before, after) = (request::sources(requests)?, request::sources(before)?, request::sources(after)?);
     let mut asked = request::steps(&before, &after)?;
