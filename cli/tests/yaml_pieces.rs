@@ -38,8 +38,10 @@ fn read(text: &str) -> Result<(Vec<String>, usize), String> {
 fn pieces_give_what_the_whole_gives() {
     let plain = ("apiVersion: v1\n", "kind: List\nmetadata:\n  resourceVersion: \"\"\n");
     let typed = ("---\napiVersion: v1\nkind: NodeList\n", "");
-    for (begin, end) in [plain, typed] {
-        let text = list(begin, end, item);
+    // As other programs than `kubectl` print it.
+    let indented = |number: usize| item(number).lines().map(|line| format!("  {line}\n")).collect::<String>();
+    let texts = [list(plain.0, plain.1, item), list(typed.0, typed.1, item), list(plain.0, plain.1, indented)];
+    for text in texts {
         let (pieces, told) = read(&text).unwrap();
         assert!(text.len() > 1 << 20 && told > 3, "{told} pieces of {} bytes", text.len());
         // A second document, though it is empty, is for the whole to read.

@@ -1,9 +1,9 @@
 //! A long List, as `kubectl` prints it, read in pieces by as many threads as there are processors: reading YAML takes most
 //! of an audit's time.
 //!
-//! The items stand at the first column, each behind a `-`. Nothing that belongs to an item can stand there, unless it is
-//! within quotes, brackets or braces that are still open; then the piece before it does not end, and is no YAML. Whatever
-//! does not come out exactly so, also an alias of an anchor in another piece, is read again as a whole.
+//! The items stand at one column, each behind a `-`. Nothing that belongs to an item can stand there or before it, unless it
+//! is within quotes, brackets or braces that are still open; then the piece before it does not end, and is no YAML.
+//! Whatever does not come out exactly so, also an alias of an anchor in another piece, is read again as a whole.
 
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -44,10 +44,16 @@ fn split(text: &str) -> Option<(String, Vec<Piece<'_>>)> {
     let (mut frame, mut pieces) = (String::new(), Vec::new());
     // Where the piece begins that is being gathered, and the lines before it.
     let mut open: Option<(usize, usize)> = None;
-    let (mut at, mut in_items) = (0, false);
+    let (mut at, mut in_items, mut margin) = (0, false, 0);
     for (number, row) in text.split_inclusive('\n').enumerate() {
-        let begins_item = row.starts_with("- ");
-        if in_items && !begins_item && !row.starts_with([' ', '\n', '\r', '#']) {
+        let bare = row.trim_start_matches(' ');
+        let indent = row.len().saturating_sub(bare.len());
+        if in_items && open.is_none() {
+            margin = indent;
+        }
+        let begins_item = indent == margin && bare.starts_with("- ");
+        let says_nothing = bare.trim().is_empty() || bare.starts_with('#');
+        if in_items && !begins_item && indent <= margin && !says_nothing {
             in_items = false;
             let (start, lines_before) = open.take()?;
             pieces.push(Piece { text: text.get(start..at)?, lines_before });
