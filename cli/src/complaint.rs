@@ -13,16 +13,17 @@ pub enum Outcome {
 
 /// Something that keeps the program from deciding.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{place}: {problem}; {remedy}")]
-pub struct Complaint {
-    /// A file, with line and column where they are known, or an option.
-    pub place: String,
-    pub problem: String,
-    pub remedy: String,
-}
+#[error("{0}")]
+pub struct Complaint(String);
 
 impl Complaint {
+    /// `place` is a file, with line and column where they are known, or an option.
     pub fn new(place: impl Display, problem: impl Display, remedy: impl Display) -> Self {
-        Complaint { place: place.to_string(), problem: problem.to_string(), remedy: remedy.to_string() }
+        Complaint::said(format!("{place}: {problem}; {remedy}"))
+    }
+
+    /// A sentence that says all three itself. It stands on one line, also where others' words in it do not.
+    pub fn said(sentence: impl Display) -> Self {
+        Complaint(sentence.to_string().lines().map(str::trim).collect::<Vec<_>>().join(" "))
     }
 }

@@ -3,10 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use indicatif::ProgressBar;
-use registry::{Access, Progress, Transfer};
+use annotate::{InvalidMetadata, NotPackaged};
+use indicatif::{ProgressBar, ProgressStyle};
+use registry::{Access, Progress, Pulled, Transfer};
 
 use crate::complaint::{Complaint, Outcome};
+use crate::input::Source;
 use crate::output;
 
 #[derive(clap::Args)]
@@ -49,9 +51,14 @@ pub struct Pull {
 /// # Errors
 /// When one of the files cannot be used.
 pub fn package(arguments: &Package) -> Result<Outcome, Complaint> {
-    let metadata = String::from_utf8_lossy(&read(&arguments.metadata)?).into_owned();
-    let annotated = annotate::package(&metadata, &read(&arguments.module)?)
-        .map_err(|error| Complaint::new(arguments.module.display(), error, "correct the module or its metadata"))?;
+    let metadata = Source::read(&arguments.metadata)?;
+    let annotated = annotate::package(metadata.text(), &read(&arguments.module)?).map_err(|error| match error {
+        NotPackaged::Metadata(error @ InvalidMetadata::Unreadable(_)) => {
+            Complaint::new(metadata.shown(), error, "correct it")
+        }
+        NotPackaged::Metadata(error) => Complaint::said(format!("{}: {error}", metadata.shown())),
+        NotPackaged::Module(error) => Complaint::said(format!("{}: {error}", arguments.module.display())),
+    })?;
     write(&arguments.output_path, &annotated)?;
     Ok(Outcome::Accepted)
 }
@@ -65,7 +72,7 @@ pub fn push(arguments: &Push) -> Result<Outcome, Complaint> {
     let access = Access::of_this_user(arguments.insecure);
     let pushed = registry::push(&read(&arguments.module)?, &arguments.reference, &access, &progress);
     bar.finish_and_clear();
-    let pushed = pushed.map_err(|error| failed(&arguments.reference, &error))?;
+    let pushed = pushed.map_err(Complaint::said)?;
     output::print(&format!("{}\n", pushed.by_digest))?;
     Ok(Outcome::Accepted)
 }
@@ -75,19 +82,29 @@ pub fn push(arguments: &Push) -> Result<Outcome, Complaint> {
 /// # Errors
 /// What keeps it from being there.
 pub fn pull(arguments: &Pull) -> Result<Outcome, Complaint> {
-    let (bar, progress) = watched();
-    let access = Access::of_this_user(arguments.insecure);
-    let pulled = registry::pull(&arguments.reference, &access, &progress);
-    bar.finish_and_clear();
-    let pulled = pulled.map_err(|error| failed(&arguments.reference, &error))?;
+    let pulled = fetch(&arguments.reference, arguments.insecure)?;
     write(&arguments.output_path, &pulled.module)?;
     output::print(&format!("{}\n", pulled.by_digest))?;
     Ok(Outcome::Accepted)
 }
 
+/// Pulls a module.
+///
+/// # Errors
+/// What keeps it from coming as it is.
+pub fn fetch(reference: &str, insecure: bool) -> Result<Pulled, Complaint> {
+    let (bar, progress) = watched();
+    let pulled = registry::pull(reference, &Access::of_this_user(insecure), &progress);
+    bar.finish_and_clear();
+    pulled.map_err(Complaint::said)
+}
+
 /// A bar that is drawn on a terminal alone, and what moves it.
 fn watched() -> (ProgressBar, Progress) {
     let bar = ProgressBar::new(0);
+    if let Ok(style) = ProgressStyle::with_template("{bar:40} {bytes} of {total_bytes}, {eta} left") {
+        bar.set_style(style);
+    }
     let moved = bar.clone();
     let progress = Arc::new(move |Transfer { done, total }: Transfer| {
         moved.set_length(total);
@@ -96,12 +113,9 @@ fn watched() -> (ProgressBar, Progress) {
     (bar, progress)
 }
 
-fn failed(reference: &str, error: &registry::RegistryError) -> Complaint {
-    Complaint::new(reference, error, "see `placement-guard push --help` and `pull --help`")
-}
-
 fn read(path: &Path) -> Result<Vec<u8>, Complaint> {
-    std::fs::read(path).map_err(|error| Complaint::new(path.display(), error, "name a file that can be read"))
+    std::fs::read(path)
+        .map_err(|error| Complaint::new(path.display(), format!("cannot be read: {error}"), "name a file that can be"))
 }
 
 /// Through a file beside it, so that nobody finds half a module under the name.
@@ -113,6 +127,6 @@ fn write(path: &Path, bytes: &[u8]) -> Result<(), Complaint> {
     written.map_err(|error| {
         // What is left of it helps nobody, and whether it goes away does not change the answer.
         let _ = std::fs::remove_file(&beside);
-        Complaint::new(path.display(), error, "name a file that can be written")
+        Complaint::new(path.display(), format!("cannot be written: {error}"), "name a file that can be")
     })
 }

@@ -21,7 +21,7 @@ pub mod complaint;
 pub mod completions;
 pub mod distribution;
 pub mod input;
-mod judge;
+pub mod judge;
 mod live_nodes;
 mod manifest;
 pub mod output;

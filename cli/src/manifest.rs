@@ -74,6 +74,7 @@ impl<'t> Manifest<'t> {
 fn identity_of(document: &Document<'_>) -> Result<Option<Identity>, String> {
     let json = field::parse(document.json.as_bytes()).map_err(|unreadable| unreadable.to_string())?;
     let root = Field::root("", &json);
+    root.renamed("a manifest").check_object().map_err(|unreadable| unreadable.to_string())?;
     let text = |field: Result<Field<'_, '_>, field::Unreadable>| {
         let text = field.and_then(|field| field.string().map(|text| text.map(str::to_owned)));
         text.map_err(|unreadable| unreadable.to_string())

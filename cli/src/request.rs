@@ -100,10 +100,10 @@ pub fn steps<'t>(before: &'t [Source], after: &'t [Source]) -> Result<Vec<Asked<
         if key.3.is_none() {
             continue;
         }
-        let line = manifest.document.line;
-        if old.insert(key, (source, manifest)).is_some() {
-            return Err(twice(source, line));
+        if old.contains_key(&key) {
+            return Err(twice(source, &manifest));
         }
+        old.insert(key, (source, manifest));
     }
     let mut new_keys = std::collections::BTreeSet::new();
     let mut asked = Vec::new();
@@ -112,7 +112,7 @@ pub fn steps<'t>(before: &'t [Source], after: &'t [Source]) -> Result<Vec<Asked<
         let before = old.remove(&key).map(|(_, before)| before.document.json);
         // Without a name nothing is matched: each makes an object of its own.
         if key.3.is_some() && !new_keys.insert(key) {
-            return Err(twice(source, manifest.document.line));
+            return Err(twice(source, &manifest));
         }
         let Manifest { identity, document } = manifest;
         asked.push(step(source, identity, document.line, before, Some(document.json)));
@@ -139,8 +139,9 @@ fn key(identity: &Identity) -> Key {
     (group, kind, namespace, name)
 }
 
-fn twice(source: &Source, line: usize) -> Complaint {
-    Complaint::new(format!("{}:{line}", source.shown()), "is an object that was given already", "give it once")
+fn twice(source: &Source, manifest: &Manifest<'_>) -> Complaint {
+    let place = format!("{}:{}", source.shown(), manifest.document.line);
+    Complaint::new(place, format!("{} was given already", manifest.identity), "give it once")
 }
 
 fn step<'t>(

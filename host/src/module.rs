@@ -28,10 +28,15 @@ pub struct CannotLoad {
 pub enum Fault {
     #[error("cannot be read: {0}")]
     Unreadable(std::io::Error),
-    #[error("is no WebAssembly module: {0:#}")]
+    #[error("is no WebAssembly module: {}", on_one_line(.0))]
     NotWasm(wasmtime::Error),
     #[error("is no policy: {0}")]
     NotAPolicy(wasmtime_provider::errors::Error),
+}
+
+/// wasmtime shows bytes one below the other.
+fn on_one_line(error: &wasmtime::Error) -> String {
+    format!("{error:#}").split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 impl Fault {

@@ -62,8 +62,8 @@ enum Format {
 /// What could not be read; everything else has been reported then.
 pub fn run(arguments: &Arguments) -> Result<Outcome, Complaint> {
     let json = match &arguments.settings {
-        Some(path) => settings::usable(path)?,
-        None => settings::usable_text("the settings of `audit`", SETTINGS)?,
+        Some(path) => settings::usable(&Source::read(path)?)?,
+        None => settings::usable(&Source::of("the settings of `audit`", SETTINGS))?,
     };
     let unusable = |unreadable: field::Unreadable| Complaint::new("the settings", unreadable, "correct them");
     let json = field::parse(json.as_bytes()).map_err(unusable)?;
@@ -73,9 +73,9 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Complaint> {
     let progress = Progress::of(files.iter().map(|file| file.bytes).sum());
     let (mut report, mut rollout, mut complaints) = (Report::default(), Rollout::default(), Vec::new());
     for file in &files {
-        let read = Source::read(&file.path)
+        progress.begin(file.bytes);
+        let read = Source::read_seen(&file.path, &|bytes| progress.came(bytes))
             .and_then(|source| scan(&source, file.named, &settings, &progress, &mut report, &mut rollout));
-        progress.finish_file(file.bytes);
         complaints.extend(read.err());
     }
     progress.finish();
@@ -104,8 +104,16 @@ fn scan(
     report: &mut Report,
     rollout: &mut Rollout,
 ) -> Result<(), Complaint> {
-    let documents = source.documents_seen(&|bytes| progress.at(bytes))?;
-    for document in documents {
+    // A List without items is a cluster without such objects; nothing at all is a `kubectl` that failed.
+    if named && source.text().trim().is_empty() {
+        let remedy = "give manifests, or what `kubectl get pv,pvc,pods -A -o yaml` prints";
+        return Err(Complaint::new(source.shown(), "holds nothing", remedy));
+    }
+    progress.is_of(source.text().len() as u64);
+    let documents = source.documents_seen(&|bytes| progress.read(bytes))?;
+    let count = documents.len();
+    for (index, document) in documents.into_iter().enumerate() {
+        progress.judged(index, count);
         let line = document.line;
         let Some(manifest) = Manifest::read(source, document)? else {
             if named {

@@ -9,42 +9,98 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 /// What is done in this time shows nothing.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// A bar of the bytes read, on standard error.
+const SHARE: &str = "{bar:40} {percent} %, {eta} left";
+const STREAM: &str = "{spinner} {bytes} read";
+
+/// A bar on standard error. Each byte of a file counts twice: when it is read, and when what it says is judged.
 pub struct Progress {
     bar: ProgressBar,
     started: Instant,
-    /// The bytes of the files before this one.
+    /// The bytes of all files.
+    total: Cell<u64>,
+    /// The bytes of the files before this one, and those of this one.
     before: Cell<u64>,
+    file: Cell<u64>,
 }
 
 impl Progress {
     /// Where nobody looks at standard error, and before a second has passed, nothing is drawn.
     pub fn of(bytes: u64) -> Self {
-        let bar = if bytes > 0 { ProgressBar::new(bytes) } else { ProgressBar::no_length() };
-        bar.set_draw_target(ProgressDrawTarget::hidden());
-        let shape = if bytes > 0 { "{bar:40} {bytes} of {total_bytes}, {eta} left" } else { "{spinner} {bytes} read" };
-        if let Ok(style) = ProgressStyle::with_template(shape) {
-            bar.set_style(style);
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
+        let progress = Progress {
+            bar,
+            started: Instant::now(),
+            total: Cell::new(bytes),
+            before: Cell::new(0),
+            file: Cell::new(0),
+        };
+        progress.shape();
+        progress
+    }
+
+    /// A file of so many bytes begins; of standard input nobody knows, and they are 0.
+    pub fn begin(&self, bytes: u64) {
+        self.before.set(self.before.get().saturating_add(self.file.replace(bytes)));
+        self.shape();
+        self.move_to(0);
+    }
+
+    /// So many bytes have come from standard input.
+    pub fn came(&self, bytes: u64) {
+        if self.bar.length().is_some() {
+            self.bar.set_style(style(STREAM));
+            self.bar.unset_length();
         }
-        Progress { bar, started: Instant::now(), before: Cell::new(0) }
+        self.show();
+        self.bar.set_position(bytes);
+    }
+
+    /// The file turned out to have so many bytes.
+    pub fn is_of(&self, bytes: u64) {
+        let guessed = self.file.replace(bytes);
+        self.total.set(self.total.get().saturating_sub(guessed).saturating_add(bytes));
+        self.shape();
     }
 
     /// So many bytes of the file have been read.
-    pub fn at(&self, bytes: u64) {
-        if self.bar.is_hidden() && self.started.elapsed() >= PATIENCE && std::io::stderr().is_terminal() {
-            self.bar.set_draw_target(ProgressDrawTarget::stderr());
-        }
-        self.bar.set_position(self.before.get().saturating_add(bytes));
+    pub fn read(&self, bytes: u64) {
+        self.move_to(bytes);
     }
 
-    /// A file of so many bytes is done.
-    pub fn finish_file(&self, bytes: u64) {
-        self.before.set(self.before.get().saturating_add(bytes));
-        self.at(0);
+    /// So many of the objects in the file have been judged.
+    pub fn judged(&self, objects: usize, of: usize) {
+        let file = u128::from(self.file.get());
+        let share = file.saturating_mul(objects as u128).checked_div(of as u128).unwrap_or(file);
+        self.move_to(self.file.get().saturating_add(u64::try_from(share).unwrap_or(u64::MAX)));
     }
 
     /// Takes the bar away.
     pub fn finish(&self) {
         self.bar.finish_and_clear();
     }
+
+    fn shape(&self) {
+        match self.total.get() {
+            0 => self.bar.set_style(style(STREAM)),
+            bytes => {
+                self.bar.set_style(style(SHARE));
+                self.bar.set_length(bytes.saturating_mul(2));
+            }
+        }
+    }
+
+    fn move_to(&self, in_file: u64) {
+        self.show();
+        self.bar.set_position(self.before.get().saturating_mul(2).saturating_add(in_file));
+    }
+
+    fn show(&self) {
+        if self.bar.is_hidden() && self.started.elapsed() >= PATIENCE && std::io::stderr().is_terminal() {
+            self.bar.set_draw_target(ProgressDrawTarget::stderr());
+        }
+    }
+}
+
+fn style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
 }

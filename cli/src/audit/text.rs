@@ -16,13 +16,13 @@ pub fn of(report: &Report) -> String {
         text.push_str(&format!("{} {pair}\n\n", styled(WARNING, "warning:")));
     }
     let found: usize = report.findings.iter().map(|group| group.count).sum();
-    let skipped = match report.skipped {
-        0 => String::new(),
-        skipped => format!(", {skipped} documents skipped that are no Kubernetes objects"),
-    };
     let style = if report.refused > 0 { BAD } else { GOOD };
-    let refused = styled(style, format!("{} would be refused", report.refused));
-    text.push_str(&format!("{} objects: {found} findings, {refused}{skipped}\n", report.objects));
+    let refused = styled(style, format!("would be refused: {}", report.refused));
+    text.push_str(&format!("objects: {}, findings: {found}, {refused}", report.objects));
+    if report.skipped > 0 {
+        text.push_str(&format!(", skipped as no Kubernetes objects: {}", report.skipped));
+    }
+    text.push('\n');
     text
 }
 

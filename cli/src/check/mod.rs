@@ -10,7 +10,8 @@ use placement_guard::verdict::Verdict;
 use serde::Serialize;
 
 use crate::complaint::{Complaint, Outcome};
-use crate::judge::Judge;
+use crate::input::Source;
+use crate::judge::{Judge, Loaded};
 use crate::live_nodes::LiveNodes;
 use crate::manifest::Identity;
 use crate::output;
@@ -41,9 +42,14 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE")]
     nodes: Option<PathBuf>,
 
-    /// Judge with this module, as a cluster would run it, instead of the rules built into this program
-    #[arg(long, value_name = "FILE")]
-    module: Option<PathBuf>,
+    /// Judge with this module, as a cluster would run it, instead of the rules built into this program: a file, or
+    /// `HOST/REPOSITORY:TAG` or `HOST/REPOSITORY@sha256:…` in a registry
+    #[arg(long, value_name = "FILE|REFERENCE")]
+    module: Option<String>,
+
+    /// Speak plain HTTP, to a registry on this machine
+    #[arg(long, requires = "module")]
+    insecure: bool,
 
     /// How to print the decision; `github` are workflow annotations on file and line
     #[arg(long, value_enum, default_value_t = Format::Text)]
@@ -81,9 +87,11 @@ struct Judged {
 pub fn run(arguments: &Arguments) -> Result<Outcome, Complaint> {
     let Arguments { requests, before, after, .. } = arguments;
     one_from_standard_input(arguments)?;
-    let settings = settings::usable(&arguments.settings)?;
-    let judge = Judge::new(settings, arguments.module.as_deref())?;
-    judge.check_settings(&arguments.settings.display().to_string())?;
+    let written = Source::read(&arguments.settings)?;
+    let module = arguments.module.as_deref().map(|name| Loaded::load(name, arguments.insecure)).transpose()?;
+    let settings = if module.is_some() { settings::unjudged(&written)? } else { settings::usable(&written)? };
+    let judge = Judge::new(settings, module.as_ref());
+    judge.check_settings(&written)?;
     let nodes = arguments.nodes.as_deref().map(LiveNodes::read).transpose()?;
     let (requests, before, after) = (request::sources(requests)?, request::sources(before)?, request::sources(after)?);
     let mut asked = request::steps(&before, &after)?;
@@ -101,7 +109,7 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Complaint> {
     Ok(if accepted { Outcome::Accepted } else { Outcome::Refused })
 }
 
-fn judge_all(asked: Vec<Asked<'_>>, judge: &Judge, nodes: Option<&LiveNodes>) -> Result<Vec<Judged>, Complaint> {
+fn judge_all(asked: Vec<Asked<'_>>, judge: &Judge<'_>, nodes: Option<&LiveNodes>) -> Result<Vec<Judged>, Complaint> {
     let mut judged = Vec::new();
     let mut rollout = Rollout::default();
     for asked in asked {

@@ -1,10 +1,9 @@
 //! The decision for people.
 
+use placement_guard::kubernetes::node_selector::Labels;
+
 use super::{Judged, live_nodes};
 use crate::output::{BAD, FAINT, GOOD, WARNING, styled};
-
-/// What of a verdict is evidence and not in its message, in this order.
-const EVIDENCE: [(&str, &str); 2] = [("gainsNode", "gains, for example, a node"), ("facts", "by the facts")];
 
 pub fn of(judged: &[Judged]) -> String {
     let mut text: String = judged.iter().map(one).collect();
@@ -27,11 +26,18 @@ fn one(judged: &Judged) -> String {
     let mut lines = vec![format!("{word} {}{relation} {place}", judged.subject())];
     lines.extend(verdict.message.iter().flat_map(|message| message.lines()).map(|line| format!("  {line}")));
     if verdict.allowed {
-        let evidence = EVIDENCE.iter().filter_map(|(key, words)| Some((words, judged.annotation(key)?)));
-        lines.extend(evidence.map(|(words, value)| format!("  {words} {value}")));
+        let gains = judged.annotation("gainsNode").and_then(|node| serde_json::from_str(node).ok());
+        lines.extend(gains.map(|node| format!("  gains, for example, a node {}", labels(&node))));
+        lines.extend(judged.annotation("facts").map(|facts| format!("  by the facts: {facts}")));
     }
     lines.extend(live_nodes(judged).map(|line| format!("  {line}")));
     let warnings = verdict.warnings.iter().chain(&judged.notes);
     lines.extend(warnings.map(|warning| format!("  {} {warning}", styled(WARNING, "warning:"))));
     lines.iter().map(|line| format!("{line}\n")).collect()
+}
+
+/// The labels of a node in words.
+fn labels(node: &Labels) -> String {
+    let labels: Vec<String> = node.iter().map(|(key, value)| format!("`{key}={value}`")).collect();
+    if labels.is_empty() { String::from("without labels") } else { format!("with {}", labels.join(", ")) }
 }

@@ -1,16 +1,19 @@
 //! What comes in: files and standard input, YAML or JSON, with one document or several.
 
 mod json;
+mod located;
+mod pieces;
 mod yaml;
+mod yaml_json;
 
 use std::borrow::Cow;
-use std::io::Read;
+use std::io::BufRead;
 use std::path::Path;
 
 use crate::complaint::Complaint;
 
 pub use json::Members;
-pub use yaml::{Located, locate};
+pub use located::{Located, locate};
 
 /// The text of a file.
 #[derive(Debug)]
@@ -52,13 +55,18 @@ impl Source {
     /// # Errors
     /// When it cannot be read, or is no UTF-8.
     pub fn read(path: &Path) -> Result<Self, Complaint> {
+        Self::read_seen(path, &|_| {})
+    }
+
+    /// The same; `seen` hears how many bytes have come from standard input, which may take its time.
+    ///
+    /// # Errors
+    /// As [`Source::read`].
+    pub fn read_seen(path: &Path, seen: &dyn Fn(u64)) -> Result<Self, Complaint> {
         let name = path.display().to_string();
         let mut bytes = Vec::new();
-        let read = if name == "-" {
-            std::io::stdin().lock().read_to_end(&mut bytes).map(|_| ())
-        } else {
-            std::fs::read(path).map(|read| bytes = read)
-        };
+        let read =
+            if name == "-" { read_stdin(&mut bytes, seen) } else { std::fs::read(path).map(|read| bytes = read) };
         let place = shown(&name);
         read.map_err(|error| Complaint::new(place, format!("cannot be read: {error}"), "name a file, or `-`"))?;
         let text = String::from_utf8(bytes).map_err(|error| {
@@ -113,13 +121,27 @@ impl Source {
         let mut documents = self.documents()?;
         match (documents.pop(), documents.len()) {
             (Some(document), 0) => Ok(document),
-            (None, _) => Err(Complaint::new(self.shown(), "holds no document", format!("write {what} into it"))),
+            (None, _) => Err(Complaint::new(self.shown(), "holds no document", format!("write {what}, into it"))),
             (Some(second), _) => Err(Complaint::new(
                 format!("{}:{}", self.shown(), second.line),
                 "is another document",
-                format!("leave one, {what}"),
+                format!("leave one: {what}"),
             )),
         }
+    }
+}
+
+fn read_stdin(bytes: &mut Vec<u8>, seen: &dyn Fn(u64)) -> std::io::Result<()> {
+    let mut stdin = std::io::stdin().lock();
+    loop {
+        let some = stdin.fill_buf()?;
+        let length = some.len();
+        if length == 0 {
+            return Ok(());
+        }
+        bytes.extend_from_slice(some);
+        stdin.consume(length);
+        seen(bytes.len() as u64);
     }
 }
 

@@ -3,13 +3,17 @@
 mod place;
 pub mod schema;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
+use placement_guard::kubernetes::field::Unreadable;
 use placement_guard::verdict;
 
 use crate::complaint::{Complaint, Outcome};
 use crate::input::Source;
 use crate::output;
+
+/// What belongs into a file of settings.
+const WHAT: &str = "settings, such as `volumeNodeAffinity: {}`";
 
 #[derive(clap::Args)]
 #[command(args_conflicts_with_subcommands = true)]
@@ -54,25 +58,35 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Complaint> {
     }
 }
 
+/// Settings as JSON, whatever they say: a module knows its own.
+///
+/// # Errors
+/// When they cannot be read.
+pub fn unjudged(source: &Source) -> Result<String, Complaint> {
+    Ok(source.only_document(WHAT)?.json.into_owned())
+}
+
+/// What a module says against settings, with the place as far as it names the field as this program does.
+pub fn refused_by_a_module(source: &Source, message: &str) -> Complaint {
+    let said = message.strip_prefix("settings are not valid: ").unwrap_or(message);
+    let place = match said.split_once(": ") {
+        Some((path, problem)) => place::of(source, &Unreadable { path: path.to_owned(), problem: problem.to_owned() }),
+        None => source.shown().to_owned(),
+    };
+    Complaint::new(place, said, "write settings that this module knows")
+}
+
 /// Settings that can be used, as JSON.
 ///
 /// # Errors
 /// What is wrong with them, and where.
-pub fn usable(path: &Path) -> Result<String, Complaint> {
-    refusal(&Source::read(path)?)?
-}
-
-/// The same of a text that comes from no file.
-///
-/// # Errors
-/// What is wrong with it, and where.
-pub fn usable_text(name: &str, text: &str) -> Result<String, Complaint> {
-    refusal(&Source::of(name, text))?
+pub fn usable(source: &Source) -> Result<String, Complaint> {
+    refusal(source)?
 }
 
 /// The settings as JSON, or what is wrong with them.
 fn refusal(source: &Source) -> Result<Result<String, Complaint>, Complaint> {
-    let document = source.only_document("settings, such as `volumeNodeAffinity: {}`")?;
+    let document = source.only_document(WHAT)?;
     Ok(match verdict::validate_settings(&document.json) {
         Ok(()) => Ok(document.json.into_owned()),
         Err(unreadable) => {

@@ -5,16 +5,16 @@ use serde_saphyr::Spanned;
 
 use crate::input::{Located, Source, locate};
 
-/// Where in the file the complaint is about: the value, the key where it is the key that is wrong, and where nothing is
-/// what is wrong, what should hold it.
+/// Where in the file the complaint is about: the value, the key where it is the key that is wrong (the second of two), and
+/// where nothing is what is wrong, what should hold it.
 pub fn of(source: &Source, unreadable: &Unreadable) -> String {
     let Ok(root) = locate(source) else { return source.shown().to_owned() };
-    let about_the_key = unreadable.problem.starts_with("is not known");
+    let about_the_key = ["is not known", "stands here twice"].iter().any(|key| unreadable.problem.starts_with(key));
     let mut found = (root.referenced, 0);
     visit(&root.value, "", &mut |path, key, value| {
         let within =
             unreadable.path.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']));
-        if within && path.len() > found.1 {
+        if within && path.len() >= found.1 {
             let exact = path == unreadable.path;
             found = (key.filter(|_| about_the_key && exact).unwrap_or(value), path.len());
         }

@@ -26,7 +26,9 @@ const PATH: &str = r"^(/|(/(?!\.{1,2}(/|$))[^/\\]+)+)$";
 
 /// The settings of placement-guard. Only the sections that are there are in force; at least one must be.
 #[derive(JsonSchema)]
-#[schemars(title = "placement-guard settings", rename_all = "camelCase", deny_unknown_fields, extend("minProperties" = 1))]
+#[schemars(title = "placement-guard settings", rename_all = "camelCase", deny_unknown_fields, extend("not" = {
+    "additionalProperties": {"type": "null"},
+}))]
 pub struct Settings {
     /// PersistentVolume: edits of node affinity or zone labels that take the volume away from nodes.
     pub volume_node_affinity: Option<VolumeNodeAffinity>,
@@ -40,6 +42,9 @@ pub struct Settings {
     pub access_modes: Option<AccessModes>,
     /// PersistentVolume, StorageClass, Pods and workloads: local volumes and paths of nodes.
     pub local_volumes: Option<LocalVolumes>,
+    /// Needs the live cluster, which this version does not read.
+    #[schemars(default)]
+    pub volume_binding: (),
 }
 
 /// Whether a finding of the section refuses the request.
@@ -129,10 +134,14 @@ pub enum Ignore {
 #[schemars(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Topology {
     /// Region to zones: a node in one of these zones carries that region. A zone lies in one region.
-    #[schemars(extend("propertyNames" = {"pattern": LABEL_VALUE}), inner(inner(regex(pattern = LABEL_VALUE))))]
+    #[schemars(extend("propertyNames" = {"pattern": LABEL_VALUE}, "additionalProperties" = {
+        "type": ["array", "null"], "items": {"type": "string", "pattern": LABEL_VALUE},
+    }))]
     pub zones: Option<BTreeMap<String, Option<Vec<String>>>>,
     /// Old label to new: a node that carries the old one carries the new one with the same value.
-    #[schemars(extend("propertyNames" = {"pattern": LABEL_KEY}), inner(regex(pattern = LABEL_KEY)))]
+    #[schemars(extend("propertyNames" = {"pattern": LABEL_KEY}, "additionalProperties" = {
+        "type": ["string", "null"], "pattern": LABEL_KEY,
+    }))]
     pub aliases: Option<BTreeMap<String, String>>,
     /// A node that matches the one term matches the other too.
     pub implications: Option<Vec<Implication>>,
@@ -168,7 +177,7 @@ pub struct Requirement {
     pub key: String,
     pub operator: NodeOperator,
     /// At least one for `In` and `NotIn`, none for `Exists` and `DoesNotExist`, one integer for `Gt` and `Lt`.
-    #[schemars(inner(regex(pattern = r"^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$")))]
+    #[schemars(inner(regex(pattern = LABEL_VALUE_OR_EMPTY)))]
     pub values: Option<Vec<String>>,
 }
 
@@ -236,7 +245,6 @@ pub struct Allowed {
     /// `Equal` where absent. `Lt 20` lets a pod stay where the taint's number is below 20.
     pub operator: Option<TolerationOperator>,
     /// The value, as a string also where it is a number.
-    #[schemars(regex(pattern = LABEL_VALUE_OR_EMPTY_OR_NUMBER))]
     pub value: Option<String>,
     /// Every effect where absent.
     pub effect: Option<Effect>,
@@ -255,14 +263,13 @@ pub struct Denied {
     /// `Equal` where absent.
     pub operator: Option<TolerationOperator>,
     /// The value, as a string also where it is a number.
-    #[schemars(regex(pattern = LABEL_VALUE_OR_EMPTY_OR_NUMBER))]
     pub value: Option<String>,
     /// Every effect where absent.
     pub effect: Option<Effect>,
 }
 
 const LABEL_KEY_OR_EMPTY: &str = r"^(([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$";
-const LABEL_VALUE_OR_EMPTY_OR_NUMBER: &str = r"^(-[0-9]+|[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$";
+const LABEL_VALUE_OR_EMPTY: &str = r"^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$";
 
 #[derive(JsonSchema)]
 pub enum TolerationOperator {
@@ -286,14 +293,23 @@ pub enum Effect {
 }
 
 fn value_as_the_operator_takes_it(schema: &mut schemars::Schema) {
-    let when = |operators: &[&str], then: serde_json::Value| json!({"if": {"required": ["operator"], "properties": {"operator": {"enum": operators}}}, "then": then});
-    let keyless = json!({"properties": {"key": {"enum": [null, ""]}}});
+    let operator =
+        |operator: serde_json::Value| json!({"required": ["operator"], "properties": {"operator": operator}});
+    let value = |value: serde_json::Value| json!({"properties": {"value": value}});
+    let a_number = json!({"type": "string", "pattern": "^(0|-?[1-9][0-9]*)$"});
     schema.insert(
         String::from("allOf"),
         json!([
-            when(&["Exists"], json!({"properties": {"value": {"enum": [null, ""]}}})),
-            when(&["Gt", "Lt"], json!({"required": ["value"], "properties": {"value": {"pattern": "^(0|-?[1-9][0-9]*)$"}}})),
-            {"if": keyless, "then": {"required": ["operator"], "properties": {"operator": {"const": "Exists"}}}},
+            {"if": operator(json!({"const": "Exists"})), "then": value(json!({"enum": [null, ""]}))},
+            {
+                "if": operator(json!({"enum": ["Gt", "Lt"]})),
+                "then": {"required": ["value"], "properties": {"value": a_number}},
+                "else": value(json!({"pattern": LABEL_VALUE_OR_EMPTY})),
+            },
+            {
+                "if": {"properties": {"key": {"enum": [null, ""]}}},
+                "then": operator(json!({"const": "Exists"})),
+            },
         ]),
     );
 }
@@ -328,6 +344,9 @@ pub struct CsiDriverTokens {
     pub expiration_seconds: Option<Seconds>,
     /// With `tokenRequests`, `requiresRepublish` must be true, so that tokens are renewed.
     pub require_republish: Option<bool>,
+    /// Needs the live cluster, which this version does not read.
+    #[schemars(default)]
+    pub rollout: (),
     pub when_cluster_unreadable: Option<WhenClusterUnreadable>,
     pub enforcement: Option<Enforcement>,
     pub exempt: Option<Exempt>,

@@ -1,0 +1,98 @@
+//! The places of everything in a document, for complaints about one field of it.
+
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_saphyr::Spanned;
+use serde_saphyr::options::DuplicateKeyPolicy;
+
+use super::Source;
+use super::yaml::{options, unreadable};
+use crate::complaint::Complaint;
+
+/// A document as a tree of places.
+#[derive(Debug)]
+pub enum Located {
+    Scalar,
+    List(Vec<Spanned<Located>>),
+    /// Each member with the place of its key.
+    Mapping(Vec<(Spanned<String>, Spanned<Located>)>),
+}
+
+/// The places of everything in a text of one document. JSON is YAML here, and a key that stands twice in it has two places.
+///
+/// # Errors
+/// Where the text is no YAML.
+pub fn locate(source: &Source) -> Result<Spanned<Located>, Complaint> {
+    let mut options = options();
+    options.duplicate_keys = DuplicateKeyPolicy::LastWins;
+    serde_saphyr::from_str_with_options(source.text(), options).map_err(|error| unreadable(source, &error))
+}
+
+impl<'de> Deserialize<'de> for Located {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct LocatedVisitor;
+
+        impl<'de> Visitor<'de> for LocatedVisitor {
+            type Value = Located;
+
+            fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+                out.write_str("a value that JSON knows")
+            }
+
+            fn visit_bool<E>(self, _: bool) -> Result<Located, E> {
+                Ok(Located::Scalar)
+            }
+
+            fn visit_i64<E>(self, _: i64) -> Result<Located, E> {
+                Ok(Located::Scalar)
+            }
+
+            fn visit_u64<E>(self, _: u64) -> Result<Located, E> {
+                Ok(Located::Scalar)
+            }
+
+            fn visit_i128<E>(self, _: i128) -> Result<Located, E> {
+                Ok(Located::Scalar)
+            }
+
+            fn visit_u128<E>(self, _: u128) -> Result<Located, E> {
+                Ok(Located::Scalar)
+            }
+
+            fn visit_f64<E>(self, _: f64) -> Result<Located, E> {
+                Ok(Located::Scalar)
+            }
+
+            fn visit_str<E>(self, _: &str) -> Result<Located, E> {
+                Ok(Located::Scalar)
+            }
+
+            fn visit_unit<E>(self) -> Result<Located, E> {
+                Ok(Located::Scalar)
+            }
+
+            fn visit_none<E>(self) -> Result<Located, E> {
+                Ok(Located::Scalar)
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Located, A::Error> {
+                let mut all = Vec::new();
+                while let Some(item) = items.next_element()? {
+                    all.push(item);
+                }
+                Ok(Located::List(all))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Located, A::Error> {
+                let mut all = Vec::new();
+                while let Some(member) = members.next_entry()? {
+                    all.push(member);
+                }
+                Ok(Located::Mapping(all))
+            }
+        }
+
+        deserializer.deserialize_any(LocatedVisitor)
+    }
+}

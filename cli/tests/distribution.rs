@@ -1,0 +1,218 @@
+//! `package`, `push`, `pull` and `check --module REFERENCE`, against a real registry.
+
+mod program;
+#[path = "../../registry/tests/server/mod.rs"]
+mod server;
+
+use program::{Folder, Ran, built_module, ran, repository};
+use serde_json::{Value, json};
+use server::{Server, blob};
+
+const UPDATE: &str = "pv-update-affinity-added.json";
+
+/// With the built module, settings, and a request that they refuse.
+fn folder() -> Folder {
+    let folder = Folder::new();
+    let request = std::fs::read(repository().join("tests/requests").join(UPDATE)).unwrap();
+    folder.write("module.wasm", std::fs::read(built_module()).unwrap());
+    folder.write("settings.yaml", "volumeNodeAffinity: {}\n").write("request.json", request);
+    folder
+}
+
+/// The digest in what `push` and `pull` print.
+fn digest(ran: &Ran, repository: &str) -> String {
+    assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
+    let digest = ran.out.strip_prefix(&format!("{repository}@")).and_then(|rest| rest.strip_suffix('\n'));
+    digest.unwrap_or_else(|| panic!("no digest: {}", ran.out)).to_owned()
+}
+
+fn bytes(folder: &Folder, file: &str) -> Vec<u8> {
+    std::fs::read(folder.path().join(file)).unwrap()
+}
+
+#[test]
+fn a_pushed_module_comes_back_by_tag_and_by_digest_and_judges() {
+    let (folder, storage) = (folder(), Folder::new());
+    let server = Server::start(storage.path());
+    let repository = format!("{}/team/placement-guard", server.host);
+    let pushed = folder.run(&format!("push module.wasm {repository}:v0.1.0 --insecure"));
+    let digest = digest(&pushed, &repository);
+    for (file, reference) in [
+        ("by-tag.wasm", format!("{repository}:v0.1.0")),
+        ("by-digest.wasm", format!("{repository}@{digest}")),
+        ("by-scheme.wasm", format!("registry://{repository}:v0.1.0")),
+    ] {
+        folder.run(&format!("pull {reference} --output-path {file} --insecure")).printed(0, &pushed.out);
+        assert!(bytes(&folder, file) == bytes(&folder, "module.wasm"), "{reference}: other bytes");
+    }
+    let check =
+        |module: &str| folder.run(&format!("check --settings settings.yaml --output json request.json {module}"));
+    let library = check("");
+    assert_eq!((library.code, library.err.as_str()), (Some(1), ""));
+    assert_eq!(check("--module by-digest.wasm"), library);
+    assert_eq!(check(&format!("--module {repository}@{digest} --insecure")), library);
+    assert_eq!(check(&format!("--module registry://{repository}:v0.1.0 --insecure")), library);
+
+    let manifest: Value = serde_json::from_slice(&std::fs::read(blob(storage.path(), &digest)).unwrap()).unwrap();
+    assert_eq!(manifest["config"]["mediaType"], json!("application/vnd.wasm.config.v1+json"));
+    assert_eq!(manifest["layers"][0]["mediaType"], json!("application/vnd.wasm.content.layer.v1+wasm"));
+    assert_eq!(manifest["annotations"]["io.kubewarden.policy.title"], json!("placement-guard"));
+
+    check(&format!("--module {repository}:v9 --insecure")).complained(&format!(
+        "`{repository}:v9` is not there: the registry says \"manifest unknown\"; look for a mistyped repository, tag or digest"
+    ));
+    let layer = manifest["layers"][0]["digest"].as_str().unwrap();
+    std::fs::write(blob(storage.path(), layer), vec![0; bytes(&folder, "module.wasm").len()]).unwrap();
+    for command in [
+        format!("check --settings settings.yaml request.json --module {repository}@{digest} --insecure"),
+        format!("pull {repository}@{digest} --output-path changed.wasm --insecure"),
+    ] {
+        let refused = folder.run(&command);
+        assert_eq!((refused.code, refused.out.as_str()), (Some(2), ""), "{command}");
+        let begin =
+            format!("error: `{repository}@{digest}` is not what it says it is: the digest of the module is `sha256:");
+        assert!(refused.err.starts_with(&begin), "{}", refused.err);
+    }
+    assert!(!folder.path().join("changed.wasm").exists());
+}
+
+#[test]
+fn a_registry_with_passwords_takes_them_from_dockers_settings() {
+    let (folder, storage) = (folder(), Folder::new());
+    let server = Server::with_password(storage.path());
+    let reference = format!("{}/placement-guard:v1", server.host);
+    let run = |home: &str, arguments: &str| {
+        let mut command = folder.command();
+        command.env("HOME", folder.path().join(home)).args(arguments.split_whitespace());
+        ran(command, b"")
+    };
+    let push = format!("push module.wasm {reference} --insecure");
+    let config = folder.path().join("nobody/.docker/config.json");
+    run("nobody", &push).complained(&format!(
+        "`{host}` does not let this user push `{reference}`: no credentials were sent, since `{}` has none for it; \
+         `docker login {host}` stores others",
+        config.display(),
+        host = server.host,
+    ));
+    // me:s3cret
+    let auths = json!({"auths": {&server.host: {"auth": "bWU6czNjcmV0"}}});
+    folder.write("home/.docker/config.json", auths.to_string());
+    let pushed = run("home", &push);
+    assert_eq!((pushed.code, pushed.err.as_str()), (Some(0), ""));
+    let check = format!("check --settings settings.yaml request.json --module {reference} --insecure");
+    assert_eq!(run("home", &check), folder.run("check --settings settings.yaml request.json"));
+    assert_eq!(run("nobody", &check).code, Some(2));
+}
+
+#[test]
+fn a_push_that_fails_leaves_no_tag() {
+    let (folder, storage) = (folder(), Folder::new());
+    let server = Server::start(storage.path());
+    let reference = format!("{}/placement-guard:v1", server.host);
+    // Where the registry would keep the tags is something else: module and configuration arrive, the name cannot.
+    let tags = storage.path().join("storage/docker/registry/v2/repositories/placement-guard/_manifests/tags");
+    std::fs::create_dir_all(tags.parent().unwrap()).unwrap();
+    std::fs::write(&tags, "").unwrap();
+    let failed = folder.run(&format!("push module.wasm {reference} --insecure"));
+    assert_eq!((failed.code, failed.out.as_str()), (Some(2), ""));
+    assert!(failed.err.starts_with(&format!("error: cannot push `{reference}`: ")), "{}", failed.err);
+    std::fs::remove_file(&tags).unwrap();
+    folder.run(&format!("pull {reference} --output-path pulled.wasm --insecure")).complained(&format!(
+        "`{reference}` is not there: the registry says \"manifest unknown\"; look for a mistyped repository, tag or digest"
+    ));
+    assert!(!folder.path().join("pulled.wasm").exists());
+    server.kill();
+    folder.run(&format!("push module.wasm {reference} --insecure")).complained(&format!(
+        "cannot push `{reference}`: Connection refused (os error 111); is `{}` up, and a registry?",
+        server.host
+    ));
+}
+
+#[test]
+fn a_packaged_module_is_the_one_that_make_module_leaves() {
+    let folder = Folder::new();
+    folder.write("plain.wasm", std::fs::read(repository().join("target/placement-guard.plain.wasm")).unwrap());
+    folder.write("metadata.yml", std::fs::read(repository().join("metadata.yml")).unwrap());
+    folder.run("package plain.wasm --output-path module.wasm").printed(0, "");
+    assert!(bytes(&folder, "module.wasm") == std::fs::read(built_module()).unwrap());
+    folder.run("package --metadata metadata.yml -o again.wasm module.wasm").printed(0, "");
+    assert!(bytes(&folder, "again.wasm") == bytes(&folder, "module.wasm"));
+}
+
+#[test]
+fn what_cannot_be_packaged_pushed_or_kept_is_said_and_nothing_is_left() {
+    let folder = folder();
+    let metadata = std::fs::read_to_string(repository().join("metadata.yml")).unwrap();
+    folder.write("text.wasm", "text").write("empty.wasm", b"\0asm\x01\0\0\0").write("metadata.yml", &metadata);
+    folder.write("unknown.yml", format!("{metadata}unknown: 1\n"));
+    folder.write("latin.yml", b"rules: \xe4\n");
+    let magic = "not a WebAssembly module: magic header not detected: bad magic number - expected=[ 0x0, 0x61, 0x73, 0x6d, ] \
+                 actual=[ 0x74, 0x65, 0x78, 0x74, ] (at offset 0x0); give the file that the compiler wrote";
+    let not_there = "No such file or directory (os error 2)";
+    let cases = [
+        (
+            "package absent.wasm -o out.wasm",
+            format!("absent.wasm: cannot be read: {not_there}; name a file that can be"),
+        ),
+        (
+            "package empty.wasm -o out.wasm --metadata absent.yml",
+            format!("absent.yml: cannot be read: {not_there}; name a file, or `-`"),
+        ),
+        ("package text.wasm -o out.wasm", format!("text.wasm: {magic}")),
+        (
+            "package empty.wasm -o out.wasm --metadata unknown.yml",
+            format!(
+                "unknown.yml: not the metadata of a policy: unknown field `unknown`, expected one of rules, annotations, \
+                 mutating, backgroundAudit, executionMode, policyType, contextAwareResources at line {}, column 1; correct it",
+                metadata.lines().count() + 1
+            ),
+        ),
+        (
+            "package empty.wasm -o out.wasm --metadata latin.yml",
+            String::from("latin.yml: is no UTF-8 at byte 7; save it as UTF-8"),
+        ),
+        (
+            "package empty.wasm -o absent/out.wasm",
+            format!("absent/out.wasm: cannot be written: {not_there}; name a file that can be"),
+        ),
+        (
+            "push absent.wasm localhost:1/guard:v1",
+            format!("absent.wasm: cannot be read: {not_there}; name a file that can be"),
+        ),
+        (
+            "push empty.wasm localhost:1/guard:v1",
+            String::from(
+                "cannot be pushed: the module carries no metadata, without which no policy server loads it; annotate it \
+                 first, with `placement-guard package`",
+            ),
+        ),
+        ("push text.wasm localhost:1/guard:v1", format!("cannot be pushed: {magic}")),
+        (
+            "push module.wasm ghcr.io/guard:v1 --insecure",
+            String::from(
+                "`--insecure` speaks plain HTTP, and `ghcr.io` is not on this machine; leave it out, and the registry is \
+                 asked over HTTPS",
+            ),
+        ),
+        (
+            "pull localhost:1/Guard:v1 -o out.wasm",
+            String::from(
+                "`localhost:1/Guard:v1` is no reference to a module in a registry: invalid reference format; write \
+                 `HOST/REPOSITORY:TAG` or `HOST/REPOSITORY@sha256:…`",
+            ),
+        ),
+        (
+            "pull localhost:1/guard:v1 -o out.wasm",
+            String::from(
+                "cannot pull `localhost:1/guard:v1`: Connection refused (os error 111); is `localhost:1` up? where it speaks \
+                 plain HTTP, say `--insecure`",
+            ),
+        ),
+    ];
+    let files = |folder: &Folder| std::fs::read_dir(folder.path()).unwrap().count();
+    let before = files(&folder);
+    for (arguments, complaint) in cases {
+        folder.run(arguments).complained(&complaint);
+        assert_eq!(files(&folder), before, "{arguments}");
+    }
+}
