@@ -31,7 +31,10 @@ async fn recorded_reviews_are_answered_under_their_uids() {
     let message = answer["response"]["status"]["message"].as_str().unwrap();
     assert!(message.starts_with("node affinity shifted: a node with "), "{message}");
     let annotations = &answer["response"]["auditAnnotations"];
-    assert_eq!((&annotations["relation"], &annotations["findings"]), (&json!("shifted"), &json!("node-affinity-shifted")));
+    assert_eq!(
+        (&annotations["relation"], &annotations["findings"]),
+        (&json!("shifted"), &json!("node-affinity-shifted"))
+    );
     let refused = json!({"uid": shifted["request"]["uid"], "allowed": false, "auditAnnotations": annotations,
         "status": {"code": 403, "reason": "Forbidden", "message": message}});
     assert_eq!(answer, review(&refused));
@@ -55,17 +58,26 @@ async fn recorded_reviews_are_answered_under_their_uids() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_bad_body_is_refused_under_its_uid_where_it_has_one() {
     let server = start(built(), bounds(), Some(SETTINGS)).await;
-    let of = |request: &str| format!(r#"{{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{request}}}"#);
+    let of = |request: &str| {
+        format!(r#"{{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{request}}}"#)
+    };
     let cases = [
         (String::new(), "", "the body is no AdmissionReview: line 1, column 0"),
         (String::from("\u{0}"), "", "the body is no AdmissionReview: line 1, column 1"),
         ("[".repeat(100_000), "", "the body is no AdmissionReview: line 1, column 1"),
         (of("null"), "", "the AdmissionReview has no request"),
-        (of("{}").replace("admission.k8s.io/v1", "admission.k8s.io/v1beta1"), "",
-            "the body is no AdmissionReview of `admission.k8s.io/v1`"),
+        (
+            of("{}").replace("admission.k8s.io/v1", "admission.k8s.io/v1beta1"),
+            "",
+            "the body is no AdmissionReview of `admission.k8s.io/v1`",
+        ),
         (of(r#"{"uid":"u-1"}"#), "u-1", "unreadable: kind.kind: is missing; must be a string"),
-        (of(r#"{"uid":"u-2","kind":{"kind":"Pod"},"operation":"PATCH"}"#), "u-2", ""),
-        (of(r#"{"uid":7}"#), "", ""),
+        (
+            of(r#"{"uid":"u-2","kind":{"kind":"Pod"},"operation":"PATCH"}"#),
+            "u-2",
+            "unreadable: operation: must be `CREATE`, `UPDATE`, `DELETE` or `CONNECT`, is `PATCH`",
+        ),
+        (of(r#"{"uid":7}"#), "", "unreadable: uid: must be a string, is a number: `7`"),
     ];
     let mut connection = server.client().open().await;
     for (body, uid, message) in cases {
@@ -125,7 +137,9 @@ async fn admit_client_ca_closes_it_to_others() {
     .await;
     let body = recorded("pv-update-zone-added").to_string();
     let refusal = |message: &str| {
-        review(&json!({"uid": "", "allowed": false, "status": {"code": 403, "reason": "Forbidden", "message": message}}))
+        review(
+            &json!({"uid": "", "allowed": false, "status": {"code": 403, "reason": "Forbidden", "message": message}}),
+        )
     };
     let answer = server.client().post("/v1/admit", body.clone()).await;
     assert_eq!(answer, (403, refusal("a client certificate is wanted, and none came")));

@@ -142,7 +142,8 @@ async fn a_body_of_17_mib_is_refused_in_a_form_that_gatekeeper_reads() {
     let answer = connection.post("/v1/query", provider_request(&[&key])).await.unwrap();
     assert_eq!(answer, (200, provider_response(json!([accepted(&key)]), "")));
     let (status, answer) = server.client().post("/v1/admit", vec![b' '; 17 << 20]).await;
-    let refusal = json!({"code": 413, "message": "the body has more than 16777216 bytes", "reason": "RequestEntityTooLarge"});
+    let refusal =
+        json!({"code": 413, "message": "the body has more than 16777216 bytes", "reason": "RequestEntityTooLarge"});
     assert_eq!((status, &answer["response"]), (200, &json!({"uid": "", "allowed": false, "status": refusal})));
 }
 

@@ -17,7 +17,8 @@ async fn what_was_asked_before_the_end_is_answered() {
     let client = server.gatekeeper();
     let (mut idle, mut busy) = (client.open().await, client.open().await);
     let key = hostile::key(ACCEPTS, 0);
-    let looping = tokio::spawn(async move { busy.post("/v1/query", provider_request(&[hostile::key(LOOPS, 0)])).await });
+    let looping =
+        tokio::spawn(async move { busy.post("/v1/query", provider_request(&[hostile::key(LOOPS, 0)])).await });
     server.comes_to("placement_guard_evaluations_in_flight", 1.0).await;
     server.stop.take().unwrap().send(()).unwrap();
     // For a while requests still come, are answered, and are the last on their connections.
@@ -40,7 +41,9 @@ async fn what_does_not_end_is_not_waited_for_for_ever() {
     let bounds = Bounds { drain: Duration::from_millis(100), ..bounds() };
     let mut server = start(hostile::module(4), bounds, None).await;
     let client = server.gatekeeper();
-    let looping = tokio::spawn(async move { client.open().await.post("/v1/query", provider_request(&[hostile::key(LOOPS, 0)])).await });
+    let looping = tokio::spawn(async move {
+        client.open().await.post("/v1/query", provider_request(&[hostile::key(LOOPS, 0)])).await
+    });
     server.comes_to("placement_guard_evaluations_in_flight", 1.0).await;
     server.stop.take().unwrap().send(()).unwrap();
     assert!(!server.task.await.unwrap(), "drained");

@@ -143,15 +143,22 @@ async fn a_body_that_is_no_request_is_answered_in_a_form_that_gatekeeper_reads()
 async fn what_is_wrong_with_a_key_is_a_refusal_and_no_fault() {
     let server = start(built(), bounds(), None).await;
     let request = r#"{"operation":"CREATE","kind":{"kind":"PersistentVolume"},"object":{}}"#;
-    let deep = format!("{}{}", r#"{"a":"#.repeat(5_000), "1".to_owned() + &"}".repeat(5_000));
     let unknown = "settings are not valid: volumeNodeAfinity: is not known; known here: `volumeNodeAffinity`, `tolerations`, \
         `nodeTaints`, `csiDriverTokens`, `accessModes`, `localVolumes`, `volumeBinding`";
     let cases = [
-        (format!(r#"{{"v":2,"settings":{{}},"request":{request}}}"#), "the key cannot be read: version `2` is not known, only 1; use the templates of this version"),
-        (format!(r#"{{"v":1,"request":{request}}}"#), "the key cannot be read: member `settings` is missing; use the templates of this version"),
+        (
+            format!(r#"{{"v":2,"settings":{{}},"request":{request}}}"#),
+            "the key cannot be read: version `2` is not known, only 1; use the templates of this version",
+        ),
+        (
+            format!(r#"{{"v":1,"request":{request}}}"#),
+            "the key cannot be read: member `settings` is missing; use the templates of this version",
+        ),
         (format!(r#"{{"v":1,"settings":{{"volumeNodeAfinity":{{}}}},"request":{request}}}"#), unknown),
-        (format!(r#"{{"v":1,"settings":{{"volumeNodeAffinity":{{}}}},"request":{deep}}}"#), ""),
-        (String::from(r#"{"v":1,"settings":{"volumeNodeAffinity":{}},"request":{}}"#), "unreadable: kind.kind: is missing; must be a string"),
+        (
+            String::from(r#"{"v":1,"settings":{"volumeNodeAffinity":{}},"request":{}}"#),
+            "unreadable: kind.kind: is missing; must be a string",
+        ),
     ];
     let keys: Vec<&str> = cases.iter().map(|(key, _)| &**key).collect();
     let (status, answer) = server.gatekeeper().post("/v1/query", provider_request(&keys)).await;
@@ -163,6 +170,22 @@ async fn what_is_wrong_with_a_key_is_a_refusal_and_no_fault() {
         assert_eq!(item["value"]["message"], *message, "{}", &key[..key.len().min(200)]);
         assert!(item.get("error").is_none());
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_deep_key_is_refused() {
+    let server = start(built(), bounds(), None).await;
+    let deep = format!("{}1{}", r#"{"a":"#.repeat(1_000_000), "}".repeat(1_000_000));
+    let key = format!(r#"{{"v":1,"settings":{{"volumeNodeAffinity":{{}}}},"request":{deep}}}"#);
+    let (status, answer) = server.gatekeeper().post("/v1/query", provider_request(&[&key])).await;
+    assert_eq!((status, &answer["response"]["systemError"]), (200, &json!("")));
+    let value = &answer["response"]["items"][0]["value"];
+    assert_eq!((&value["allowed"], &value["code"]), (&json!(false), &json!(422)));
+    let message = value["message"].as_str().unwrap();
+    let (start, end) =
+        ("unreadable: request.a.a.", ": is not readable JSON: recursion limit exceeded at line 1 column 679");
+    assert!(message.starts_with(start) && message.ends_with(end), "{message}");
+    assert!(message.len() < 400, "{message}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -190,7 +213,8 @@ async fn other_paths_and_methods_are_told_what_there_is() {
     assert_eq!(answer, (404, provider_response(json!([]), problem)));
     let answer = connection.send(hyper::Method::GET, "/v1/query", "").await.unwrap();
     assert_eq!(answer, (405, provider_response(json!([]), "only POST is answered")));
-    let requests = |path: &str, status: u16| format!("placement_guard_requests_total{{path=\"{path}\",status=\"{status}\"}}");
+    let requests =
+        |path: &str, status: u16| format!("placement_guard_requests_total{{path=\"{path}\",status=\"{status}\"}}");
     assert_eq!(server.metric(&requests("other", 404)).await, 1.0);
     assert_eq!(server.metric(&requests("/v1/query", 405)).await, 1.0);
     let what = String::from("there are /healthz, /readyz and /metrics\n");

@@ -16,10 +16,17 @@ async fn a_new_serving_pair_fails_no_request_and_drops_no_connection() {
     let server = start(hostile::module(30), bounds(), None).await;
     let client = server.gatekeeper();
     let key = hostile::key(ACCEPTS, 0);
-    let expected = (200, provider_response(json!([{"key": key, "value":
-        {"allowed": true, "message": "", "warnings": [], "findings": []}}]), ""));
+    let expected = (
+        200,
+        provider_response(
+            json!([{"key": key, "value":
+        {"allowed": true, "message": "", "warnings": [], "findings": []}}]),
+            "",
+        ),
+    );
     let mut kept = client.open().await;
-    let shown = |stream: &tokio_rustls::client::TlsStream<_>| stream.get_ref().1.peer_certificates().unwrap()[0].clone();
+    let shown =
+        |stream: &tokio_rustls::client::TlsStream<_>| stream.get_ref().1.peer_certificates().unwrap()[0].clone();
     let first = shown(&client.connect().await);
     for round in 1..=5 {
         let pair = server.pki.ca.issue("localhost");
@@ -37,7 +44,8 @@ async fn a_new_serving_pair_fails_no_request_and_drops_no_connection() {
         server.comes_to(LOADED, f64::from(round)).await;
     }
     assert_eq!(server.metric(FAILED).await, 0.0);
-    let expiry = server.metric("placement_guard_certificate_expiry_timestamp_seconds{what=\"serving certificate\"}").await;
+    let expiry =
+        server.metric("placement_guard_certificate_expiry_timestamp_seconds{what=\"serving certificate\"}").await;
     assert!(expiry > 4e9, "{expiry}");
 }
 
