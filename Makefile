@@ -66,6 +66,10 @@ bench: module ## Measure: the algebra natively, an audit of 50,000 objects, and 
 	.ci/build-wasm noop-policy $(NOOP)
 	cargo bench $(LOCKED) --workspace --bench '*'
 
+.PHONY: load
+load: module ## Drive the server beside one that does nothing: REQUESTS=200000
+	cargo run --quiet $(LOCKED) --release --package provider --example load -- $(REQUESTS)
+
 .PHONY: size
 size: ## Print the module's size, and fail above 450,000 bytes
 	@bytes=$$(wc -c <$(MODULE)); echo "$(MODULE): $$bytes bytes of at most $(SIZE_LIMIT)"; \
