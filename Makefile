@@ -14,7 +14,7 @@ LOCKED := $(if $(wildcard Cargo.lock),--locked)
 
 .PHONY: help
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 .PHONY: module
 module: ## Build the policy module, target/placement-guard.wasm, annotated for Kubewarden
@@ -30,6 +30,10 @@ demo: module ## Judge recorded requests with the built module, as a table
 test: module lint size ## Everything that must hold: build, lint, size, all tests natively and in wasmtime
 	.ci/need-registry
 	cargo test $(LOCKED) --workspace
+
+.PHONY: cluster-test
+cluster-test: module ## A real API server with Gatekeeper, from their Go packages: ten minutes the first time, then one
+	.ci/cluster-test
 
 .PHONY: lint
 lint: ## Formatting, clippy on the module without warnings and, where cargo-deny is installed, deny.toml

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/base64"
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -80,6 +81,7 @@ func (c *cluster) webhookConfiguration() (*unstructured.Unstructured, error) {
 		client := each["clientConfig"].(map[string]any)
 		delete(client, "service")
 		client["url"] = fmt.Sprintf("https://127.0.0.1:%d/v1/admit", c.provider.port)
+		client["caBundle"] = base64.StdEncoding.EncodeToString(c.provider.authority.pem)
 		each["failurePolicy"] = "Fail"
 	}
 	return found[0], unstructured.SetNestedSlice(found[0].Object, webhooks, "webhooks")
