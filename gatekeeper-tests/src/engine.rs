@@ -70,17 +70,19 @@ impl Template {
         let external_data = move |arguments: Vec<regorus::Value>| {
             let question: Value = serde_json::to_value(&arguments[0])?;
             anyhow::ensure!(question["provider"] == "placement-guard", "another provider: {question}");
-            let key = match question["keys"].as_array().map(Vec::as_slice) {
-                Some([Value::String(key)]) => key.clone(),
-                _ => anyhow::bail!("keys are strings: {question}"),
+            // A key that is no string makes the function fail.
+            let Some([Value::String(key)]) = question["keys"].as_array().map(Vec::as_slice) else {
+                return Ok(regorus::Value::Undefined);
             };
             let mut asked = seen.lock().map_err(|_| anyhow::anyhow!("a lock"))?;
             // Gatekeeper remembers an answer within one evaluation.
-            if !asked.contains(&key) {
+            if !asked.contains(key) {
                 asked.push(key.clone());
             }
-            let answer = seen_by_rego(&provider(&key)).ok_or_else(|| anyhow::anyhow!("undefined"))?;
-            Ok(serde_json::from_value(answer)?)
+            match seen_by_rego(&provider(key)) {
+                Some(answer) => Ok(serde_json::from_value(answer)?),
+                None => Ok(regorus::Value::Undefined),
+            }
         };
         let mut engine = self.engine.clone();
         let failed = |error: anyhow::Error| format!("{error:#}");

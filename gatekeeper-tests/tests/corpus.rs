@@ -45,6 +45,15 @@ fn library(key: &str) -> Reply {
     Reply::Http(200, body(&[json!({"key": key, "value": judged(key)})]))
 }
 
+/// Whether a message is that of the verdict. Of what cannot be read, which no API server sends, the template hands on so
+/// little that the provider may complain of another place.
+fn tells_the_same(verdict: &Verdict, message: Option<&str>) -> bool {
+    match verdict.code {
+        Some(422) => message.is_some_and(|message| message.starts_with("unreadable: ")),
+        _ => message == verdict.message.as_deref(),
+    }
+}
+
 fn every_answer(is_right: impl Fn(&Answered) -> Result<(), String>) {
     let wrong = |answered: &Answered| {
         is_right(answered).err().map(|why| format!("{} by {}: {why}", answered.case, answered.rule.file))
@@ -56,12 +65,10 @@ fn every_answer(is_right: impl Fn(&Answered) -> Result<(), String>) {
 #[test]
 fn every_case_is_decided_as_the_library_decides_it_and_in_its_words() {
     every_answer(|answered| {
-        let expected = answered.verdict.message.as_deref();
-        let message = answered.judged.message();
-        if answered.judged.violations.len() > 1 || message != expected {
-            return Err(format!("expected {expected:?}, got {message:?}, asked {:?}", answered.judged.keys));
+        if answered.judged.violations.len() < 2 && tells_the_same(&answered.verdict, answered.judged.message()) {
+            return Ok(());
         }
-        Ok(())
+        Err(format!("expected {:?}, got {:?}", answered.verdict, answered.judged))
     });
     assert!(ANSWERED.len() > 300, "only {} sections were judged", ANSWERED.len());
 }
@@ -93,9 +100,13 @@ fn keys_hold_nothing_that_varies() {
         if !members(&parsed["request"]).is_subset(&known.map(String::from).into()) {
             return Err(format!("more than the rules read: {key}"));
         }
-        for word in ["managedFields", "resourceVersion", "creationTimestamp", "uid", "\"status\"", "generation\""] {
-            if key.contains(word) {
-                return Err(format!("{word} in {key}"));
+        for object in ["object", "oldObject"] {
+            let object = &parsed["request"][object];
+            let status = object.get("status").map(|_| String::from("status"));
+            let metadata = object["metadata"].as_object().into_iter().flat_map(|metadata| metadata.keys().cloned());
+            let read = ["annotations", "generateName", "labels", "name", "ownerReferences"];
+            if let Some(other) = metadata.filter(|member| !read.contains(&member.as_str())).chain(status).next() {
+                return Err(format!("{other} in {key}"));
             }
         }
         // As OPA prints it: members in order, no space.
@@ -158,7 +169,8 @@ fn an_audit_is_judged_as_a_create_by_nobody() {
         });
         let expected = verdict::check(&json!({answered.rule.section: parameters}).to_string(), &request.to_string());
         let judged = template.judge(&review, parameters, library).expect("a judgement");
-        assert_eq!(judged.message(), expected.message.as_deref(), "{} by {}", answered.case, answered.rule.file);
+        let tells_the_same = tells_the_same(&expected, judged.message());
+        assert!(tells_the_same, "{} by {}: {judged:?}", answered.case, answered.rule.file);
         judged_so += 1;
     }
     assert!(judged_so > 100, "only {judged_so} objects were audited");

@@ -15,7 +15,7 @@ violation contains placement_guard.refusal(key) if {
 
 untouched if placement_guard.elsewhere(pods.kinds | {claim, volume})
 
-untouched if judged(placement_guard.new) == judged(placement_guard.old)
+untouched if placement_guard.same(judged(placement_guard.old), judged(placement_guard.new))
 
 claim := {"group": "", "kind": "PersistentVolumeClaim"}
 
@@ -71,9 +71,11 @@ owners(given) := [part(owner, ["apiVersion", "kind", "controller"]) |
 	some owner in items(get(get(given, "metadata"), "ownerReferences"))
 ]
 
+beside_sources := {"capacity", "claimRef", "nodeAffinity"}
+
 # A volume of any other mode is left alone. Its source is whatever else is an object; what is in it is not read.
 sourced(given) := {"spec": object.union(
-	{name: {} | some name, source in given.spec; is_object(source); not name in {"capacity", "claimRef", "nodeAffinity"}},
+	{member: {} | some member, source in given.spec; is_object(source); not member in beside_sources},
 	{"accessModes": given.spec.accessModes},
 )} if {
 	"ReadWriteOncePod" in given.spec.accessModes

@@ -14,7 +14,7 @@ violation contains placement_guard.refusal(key) if {
 
 untouched if placement_guard.elsewhere({{"group": "storage.k8s.io", "kind": "CSIDriver"}})
 
-untouched if judged(placement_guard.new) == judged(placement_guard.old)
+untouched if placement_guard.same(judged(placement_guard.old), judged(placement_guard.new))
 
 # Without tokens nothing is handed out.
 untouched if judged(placement_guard.new).spec.tokenRequests == []

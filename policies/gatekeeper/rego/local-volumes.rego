@@ -18,7 +18,7 @@ untouched if {
 	not stores_ephemeral_containers
 }
 
-untouched if judged(placement_guard.new) == judged(placement_guard.old)
+untouched if placement_guard.same(judged(placement_guard.old), judged(placement_guard.new))
 
 volume := {"group": "", "kind": "PersistentVolume"}
 
@@ -49,7 +49,7 @@ judged(object) := {"spec": object.union_n([
 	{"nodeAffinity": get(get(object, "spec"), "nodeAffinity") | is_local(object)},
 	{"hostPath": part(get(get(object, "spec"), "hostPath"), ["path"]) | has_host_path(get(object, "spec"))},
 	# A requester that is bound to a node may change nothing in the spec of another node's volume.
-	{name: value | is_bound; is_local(object); some name, value in object.spec},
+	{member: value | is_bound; is_local(object); some member, value in object.spec},
 ])} if {
 	placement_guard.kind == volume
 }
@@ -78,10 +78,10 @@ is_bound if {
 bound := part(get(get(input.review, "userInfo"), "extra"), ["authentication.kubernetes.io/node-name"])
 
 mounting(pod) := {"spec": {
-	"volumes": [given |
-		some volume in items(get(get(pod, "spec"), "volumes"))
+	"volumes": [entry |
+		some given in items(get(get(pod, "spec"), "volumes"))
 		has_any(pod)
-		given := host_path(volume)
+		entry := host_path(given)
 	],
 	"initContainers": containers(pod, "initContainers"),
 	"containers": containers(pod, "containers"),
@@ -89,13 +89,13 @@ mounting(pod) := {"spec": {
 }}
 
 has_any(pod) if {
-	some volume in items(get(get(pod, "spec"), "volumes"))
-	has_host_path(volume)
+	some given in items(get(get(pod, "spec"), "volumes"))
+	has_host_path(given)
 }
 
 # The list keeps its length, since messages name positions in it.
-host_path(volume) := {"name": get(volume, "name"), "hostPath": part(get(volume, "hostPath"), ["path"])} if {
-	has_host_path(volume)
+host_path(given) := {"name": get(given, "name"), "hostPath": part(get(given, "hostPath"), ["path"])} if {
+	has_host_path(given)
 } else := {}
 
 containers(pod, list) := [{"name": get(container, "name"), "volumeMounts": mounts} |

@@ -14,7 +14,7 @@ violation contains placement_guard.refusal(key) if {
 untouched if placement_guard.elsewhere({{"group": "", "kind": "Node"}})
 
 # Kubelets update their nodes all the time, and taints seldom change.
-untouched if judged(placement_guard.new) == judged(placement_guard.old)
+untouched if placement_guard.same(judged(placement_guard.old), judged(placement_guard.new))
 
 default key := null
 

@@ -16,7 +16,7 @@ violation contains placement_guard.refusal(key) if {
 
 untouched if placement_guard.elsewhere(pods.kinds)
 
-untouched if tolerations(after) == tolerations(before)
+untouched if placement_guard.same(tolerations(before), tolerations(after))
 
 after := pods.of(placement_guard.kind, placement_guard.new)
 
@@ -58,7 +58,7 @@ extended_resources(list) := [{"resources": {"requests": requests, "limits": limi
 	{} != object.union(requests, limits)
 ]
 
-extended(amounts) := {name: amount | some name, amount in amounts; contains(name, "/")} if is_object(amounts)
+extended(amounts) := {resource: amount | some resource, amount in amounts; contains(resource, "/")} if is_object(amounts)
 
 extended(amounts) := part(amounts, []) if not is_object(amounts)
 

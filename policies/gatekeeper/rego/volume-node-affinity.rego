@@ -13,7 +13,7 @@ violation contains placement_guard.refusal(key) if {
 untouched if placement_guard.elsewhere({{"group": "", "kind": "PersistentVolume"}})
 
 # Binding a volume, and every step of its phase, is an update too.
-untouched if judged(placement_guard.new) == judged(placement_guard.old)
+untouched if placement_guard.same(judged(placement_guard.old), judged(placement_guard.new))
 
 default key := null
 
