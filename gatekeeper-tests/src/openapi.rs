@@ -4,6 +4,9 @@
 
 use serde_json::{Map, Value, json};
 
+/// Members of a mapping whose names are checked: more regions or aliases than anyone has.
+const MOST_NAMES: u32 = 500;
+
 /// The schema of the parameters: that of one section.
 ///
 /// # Errors
@@ -70,6 +73,8 @@ impl Converter<'_> {
                     let pattern = value["pattern"].as_str().ok_or_else(|| unknown(keyword, value))?;
                     let rule = format!("self.all(name, name.matches({}))", json!(pattern));
                     let message = format!("names match {pattern}");
+                    // The API server wants to know in advance what a check can cost.
+                    converted.insert(String::from("maxProperties"), json!(MOST_NAMES));
                     converted.insert(
                         String::from("x-kubernetes-validations"),
                         json!([{"rule": rule, "message": message}]),
