@@ -48,6 +48,10 @@ npm-test: npm ## Test the npm package in Node, in TypeScript and in a browser
 	cargo run --quiet $(LOCKED) --package placement-guard-js --example answers >target/npm-answers.json
 	node --test --test-reporter=spec js/tests/*.test.mjs
 
+.PHONY: cluster-test
+cluster-test: module ## A real API server with Gatekeeper, from their Go packages: ten minutes the first time, then one
+	.ci/cluster-test
+
 .PHONY: lint
 lint: ## Formatting, clippy on the module and the programs without warnings and, where cargo-deny is installed, deny.toml
 	cargo fmt --all --check
