@@ -48,7 +48,7 @@ func (c *cluster) startProvider(ctx context.Context) error {
 	}
 	c.provider.arguments = []string{
 		"serve", "--module=" + filepath.Join(c.repository, "target/placement-guard.wasm"),
-		"--certificate=" + c.file("provider/tls.crt"), "--key=" + c.file("provider/tls.key"),
+		"--tls-cert=" + c.file("provider/tls.crt"), "--tls-key=" + c.file("provider/tls.key"),
 		"--client-ca=" + c.file("gatekeeper/ca.crt"),
 		fmt.Sprintf("--listen=127.0.0.1:%d", c.provider.port),
 		fmt.Sprintf("--operations=127.0.0.1:%d", c.provider.operations),

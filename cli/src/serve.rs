@@ -6,17 +6,14 @@ use std::sync::Arc;
 
 use host::{Host, Limits, Memory, Module};
 use provider::{Bounds, Config, QueryClients};
-use registry::Access;
 
 use crate::complaint::{Complaint, Outcome};
-use crate::settings;
-
-/// What Kubewarden writes before a reference to a registry, and what tells one from a file here.
-const REGISTRY: &str = "registry://";
+use crate::input::Source;
+use crate::{distribution, judge, settings};
 
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// A module file, or `registry://HOST/REPOSITORY:TAG` or `registry://HOST/REPOSITORY@sha256:…`
+    /// A module file, or `HOST/REPOSITORY:TAG` or `HOST/REPOSITORY@sha256:…` in a registry
     #[arg(long)]
     module: String,
     /// Pull the module over plain HTTP, from a registry on this machine
@@ -24,10 +21,10 @@ pub struct Arguments {
     insecure: bool,
     /// The serving certificate with its chain, PEM; loaded again when it changes
     #[arg(long)]
-    certificate: PathBuf,
+    tls_cert: PathBuf,
     /// Its private key, PEM; loaded again when it changes
     #[arg(long)]
-    key: PathBuf,
+    tls_key: PathBuf,
     /// Answer `/v1/query` only to clients with a certificate that this CA signed, PEM; loaded again when it changes
     #[arg(long)]
     client_ca: Option<PathBuf>,
@@ -70,14 +67,14 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Complaint> {
     let evaluations =
         arguments.evaluations.map_or(bounds.evaluations, |count| usize::try_from(count).unwrap_or(1)).max(1);
     let (module, module_name) = module(arguments, evaluations)?;
-    let settings = arguments.settings.as_deref().map(settings::usable).transpose()?;
+    let settings = arguments.settings.as_deref().map(|path| settings::usable(&Source::read(path)?)).transpose()?;
     let client_name = || arguments.client_name.clone();
     let config = Config {
         module_name,
         listen: arguments.listen,
         operations: arguments.operations,
-        certificate: arguments.certificate.clone(),
-        key: arguments.key.clone(),
+        certificate: arguments.tls_cert.clone(),
+        key: arguments.tls_key.clone(),
         query_clients: arguments.client_ca.clone().map(|ca| QueryClients { ca, name: client_name() }),
         admit_client_ca: arguments.admit_client_ca.clone(),
         settings,
@@ -96,14 +93,12 @@ fn failed(problem: &dyn std::fmt::Display, remedy: &str) -> Complaint {
 fn module(arguments: &Arguments, evaluations: usize) -> Result<(Module, String), Complaint> {
     let name = &arguments.module;
     let unusable = |problem: &dyn std::fmt::Display, remedy: &str| Complaint::new(name, problem, remedy);
-    let (bytes, known_as) = if name.starts_with(REGISTRY) {
-        let access = Access::of_this_user(arguments.insecure);
-        let pulled = registry::pull(name, &access, &registry::unwatched());
-        let pulled = pulled.map_err(|error| unusable(&error, "see `placement-guard pull --help`"))?;
+    let (bytes, known_as) = if judge::is_reference(name) {
+        let pulled = distribution::fetch(name, arguments.insecure)?;
         (pulled.module, pulled.by_digest)
     } else {
         let read = std::fs::read(name);
-        let read = read.map_err(|error| unusable(&error, "name a module file, or `registry://HOST/REPOSITORY:TAG`"))?;
+        let read = read.map_err(|error| unusable(&error, "name a module file, or `HOST/REPOSITORY:TAG` in a registry"))?;
         (read, name.clone())
     };
     let bytes_each = usize::try_from(u64::from(arguments.evaluation_memory) << 20).unwrap_or(usize::MAX);
