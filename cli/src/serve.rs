@@ -98,7 +98,8 @@ fn module(arguments: &Arguments, evaluations: usize) -> Result<(Module, String),
         (pulled.module, pulled.by_digest)
     } else {
         let read = std::fs::read(name);
-        let read = read.map_err(|error| unusable(&error, "name a module file, or `HOST/REPOSITORY:TAG` in a registry"))?;
+        let read =
+            read.map_err(|error| unusable(&error, "name a module file, or `HOST/REPOSITORY:TAG` in a registry"))?;
         (read, name.clone())
     };
     let bytes_each = usize::try_from(u64::from(arguments.evaluation_memory) << 20).unwrap_or(usize::MAX);
