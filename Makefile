@@ -53,11 +53,9 @@ cluster-test: module ## A real API server with Gatekeeper, from their Go package
 	.ci/cluster-test
 
 .PHONY: lint
-lint: ## Formatting, clippy on the module and the programs without warnings and, where cargo-deny is installed, deny.toml
+lint: ## Formatting, clippy without warnings and, where cargo-deny is installed, deny.toml
 	cargo fmt --all --check
-	cargo clippy --quiet $(LOCKED) --package placement-guard --lib -- --deny warnings
-	cargo clippy --quiet $(LOCKED) --package placement-guard-cli --package registry --package host --all-targets \
-		-- --deny warnings
+	cargo clippy --quiet $(LOCKED) --workspace --all-targets -- --deny warnings
 	@if cargo deny --version >/dev/null 2>&1; then cargo deny --workspace check; \
 	else echo "cargo-deny is not installed: licences, sources and advisories were not checked"; fi
 
