@@ -14,7 +14,7 @@ LOCKED := $(if $(wildcard Cargo.lock),--locked)
 
 .PHONY: help
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 .PHONY: module
 module: ## Build the policy module, target/placement-guard.wasm, annotated for Kubewarden
@@ -34,6 +34,23 @@ demo: module ## Judge recorded requests with the built module, as a table
 test: module lint size ## Everything that must hold: build, lint, size, all tests natively and in wasmtime
 	.ci/need-registry
 	cargo test $(LOCKED) --workspace
+	$(MAKE) --no-print-directory npm-test
+
+.PHONY: npm
+npm: ## Make the npm package, in target/npm
+	.ci/build-wasm placement-guard-js target/placement-guard-js.wasm
+	cargo run --quiet $(LOCKED) --package npm-package -- target/placement-guard-js.wasm target/npm
+
+.PHONY: npm-test
+npm-test: npm ## Test the npm package in Node, in TypeScript and in a browser
+	.ci/need-node
+	npm ci --prefix js/tests --ignore-scripts --no-audit --no-fund
+	cargo run --quiet $(LOCKED) --package placement-guard-js --example answers >target/npm-answers.json
+	node --test --test-reporter=spec js/tests/*.test.mjs
+
+.PHONY: cluster-test
+cluster-test: module ## A real API server with Gatekeeper, from their Go packages: ten minutes the first time, then one
+	.ci/cluster-test
 
 .PHONY: lint
 lint: ## Formatting, clippy on the module and the programs without warnings and, where cargo-deny is installed, deny.toml
@@ -52,6 +69,10 @@ bless: module ## Rewrite the golden files from what the module does now; review 
 bench: module ## Measure: the algebra natively, an audit of 50,000 objects, and the module beside a no-op policy
 	.ci/build-wasm noop-policy $(NOOP)
 	cargo bench $(LOCKED) --workspace --bench '*'
+
+.PHONY: load
+load: module ## Drive the server beside one that does nothing: REQUESTS=200000
+	cargo run --quiet $(LOCKED) --release --package provider --example load -- $(REQUESTS)
 
 .PHONY: size
 size: ## Print the module's size, and fail above 450,000 bytes

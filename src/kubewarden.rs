@@ -3,6 +3,8 @@
 //! Nothing here fails: what cannot be read is refused in the answer itself, since the host turns a guest error into a
 //! status of 500 and a trap into a message that says nothing.
 
+use std::mem::ManuallyDrop;
+
 use serde::Serialize;
 
 use crate::kubernetes::field::{self, Field, Unreadable};
@@ -15,7 +17,8 @@ pub fn validate(payload: &[u8]) -> Vec<u8> {
 
 fn judge(payload: &[u8]) -> Decision {
     let document = match field::parse(payload) {
-        Ok(document) => document,
+        // The instance ends with the call, and its memory with it: taking the document apart first is time for nothing.
+        Ok(document) => ManuallyDrop::new(document),
         Err(unreadable) => return Decision::unreadable(&unreadable),
     };
     let root = Field::root("", &document);

@@ -8,7 +8,7 @@ use logic_oracle::{Answer, Condition, PLENTY, Question, Term, meets};
 use placement_guard::logic::{Budget, Domain};
 
 /// What a rule spends on a request.
-const STEPS: u64 = 1_500_000;
+const STEPS: u64 = 1_250_000;
 
 fn is_in(axis: usize, values: &[&str]) -> (usize, Condition) {
     (axis, Condition::In(values.iter().map(|value| (*value).to_owned()).collect()))

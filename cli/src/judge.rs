@@ -49,7 +49,7 @@ impl Loaded {
 
 /// Whether a module is asked for in a registry: `registry://` says so, and else a host before the first slash, unless there
 /// is such a file or the name can only be that of one.
-fn is_reference(name: &str) -> bool {
+pub fn is_reference(name: &str) -> bool {
     if name.starts_with("registry://") {
         return true;
     }

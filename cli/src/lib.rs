@@ -27,4 +27,5 @@ mod manifest;
 pub mod output;
 mod request;
 mod rollout;
+pub mod serve;
 pub mod settings;

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
 use placement_guard_cli::complaint::{Complaint, Outcome};
-use placement_guard_cli::{audit, check, completions, distribution, settings};
+use placement_guard_cli::{audit, check, completions, distribution, serve, settings};
 
 /// Decides, exactly and with a counterexample, whether a change to where Kubernetes may place volumes and pods is safe
 #[derive(Parser)]
@@ -29,6 +29,8 @@ enum Command {
     Audit(audit::Arguments),
     /// Print the JSON Schema of the settings, or check a settings file
     Settings(settings::Arguments),
+    /// Answer Gatekeeper's external data requests and admission webhooks, over TLS
+    Serve(serve::Arguments),
     /// Write what Kubewarden is told of a module into it
     Package(distribution::Package),
     /// Push an annotated module to an OCI registry, and print its reference by digest
@@ -45,6 +47,7 @@ impl Command {
             Command::Check(arguments) => check::run(&arguments),
             Command::Audit(arguments) => audit::run(&arguments),
             Command::Settings(arguments) => settings::run(&arguments),
+            Command::Serve(arguments) => serve::run(&arguments),
             Command::Package(arguments) => distribution::package(&arguments),
             Command::Push(arguments) => distribution::push(&arguments),
             Command::Pull(arguments) => distribution::pull(&arguments),

@@ -1,12 +1,21 @@
 //! What modules run in: one wasmtime engine, and what a call may use of it.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use wasmtime::{Config, Engine, InstanceAllocationStrategy, PoolingAllocationConfig};
 use wasmtime_provider::EpochDeadlines;
 
-/// How often the engine looks at its deadlines.
-const TICK: Duration = Duration::from_secs(1);
+/// How often the engine looks at its deadlines. A tick is the step in which a call's running time is counted.
+///
+/// Deadlines are epochs and not fuel: the provider of waPC makes the store of each call itself and fills in no fuel, and
+/// epochs cost a call less. They measure time, so a call that meets its deadline may succeed another day; the step budget
+/// by which the same request has the same answer on every machine is the module's own, and far below any deadline.
+const TICK: Duration = Duration::from_millis(10);
+
+/// Of [`TICK`].
+const TICKS_PER_SECOND: u64 = 100;
 
 /// What one call of a module may use.
 #[derive(Debug, Clone, Copy)]
@@ -32,6 +41,7 @@ pub enum Memory {
 pub struct Host {
     pub(crate) engine: Engine,
     pub(crate) deadlines: EpochDeadlines,
+    pub(crate) ticks: Arc<AtomicU64>,
 }
 
 /// Why this machine runs no modules.
@@ -55,16 +65,22 @@ impl Host {
         }
         let engine = Engine::new(&config).map_err(CannotRun)?;
         let ticking = engine.weak();
+        let ticks = Arc::new(AtomicU64::new(0));
+        let counted = Arc::clone(&ticks);
         std::thread::spawn(move || {
             loop {
                 std::thread::sleep(TICK);
                 match ticking.upgrade() {
-                    Some(engine) => engine.increment_epoch(),
+                    Some(engine) => {
+                        engine.increment_epoch();
+                        counted.fetch_add(1, Ordering::Relaxed);
+                    }
                     None => return,
                 }
             }
         });
-        let deadlines = EpochDeadlines { wapc_init: limits.seconds, wapc_func: limits.seconds };
-        Ok(Host { engine, deadlines })
+        let deadline = limits.seconds.saturating_mul(TICKS_PER_SECOND);
+        let deadlines = EpochDeadlines { wapc_init: deadline, wapc_func: deadline };
+        Ok(Host { engine, deadlines, ticks })
     }
 }

@@ -1,6 +1,8 @@
 //! A compiled module, and calls to it.
 
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use wapc::WapcHost;
 use wasmtime_provider::{EpochDeadlines, WasmtimeEngineProviderBuilder, WasmtimeEngineProviderPre};
@@ -12,6 +14,18 @@ pub struct Module {
     compiled: wasmtime::Module,
     provider: WasmtimeEngineProviderPre,
     deadlines: EpochDeadlines,
+    ticks: Arc<AtomicU64>,
+}
+
+/// How `wasmtime-provider` words it when a call, or the start of an instance, met its deadline: waPC has texts alone.
+const INTERRUPTED: &str = "interrupted, execution deadline exceeded";
+
+/// What a call came to.
+#[derive(Debug)]
+pub struct Called {
+    pub answer: Result<Vec<u8>, CannotCall>,
+    /// Ticks of the engine, of a hundredth of a second, that went by meanwhile.
+    pub ticks: u64,
 }
 
 /// Why a file cannot be used as a module.
@@ -53,10 +67,13 @@ impl Fault {
 /// Why a call gave no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum CannotCall {
-    /// The module itself reports an error, or asked its host for something.
+    /// It met its deadline.
+    #[error("the module did not come to an end in the time that it is given")]
+    Deadline,
+    /// The module itself reports an error, trapped, or asked its host for something.
     #[error("{0}")]
     Guest(String),
-    /// A trap, a deadline, or no room for an instance.
+    /// It could not be started: a trap on the way, or no room for an instance.
     #[error("{0}")]
     Host(String),
 }
@@ -87,7 +104,7 @@ impl Host {
             .module(compiled.clone())
             .build_pre()
             .map_err(|error| cannot(Fault::NotAPolicy(error)))?;
-        Ok(Module { compiled, provider, deadlines: self.deadlines })
+        Ok(Module { compiled, provider, deadlines: self.deadlines, ticks: Arc::clone(&self.ticks) })
     }
 }
 
@@ -103,12 +120,20 @@ impl Module {
             Err(format!("the module asked its host for {binding}/{namespace}/{operation}, and may ask for nothing")
                 .into())
         };
-        let host =
-            WapcHost::new(Box::new(provider), Some(Box::new(refuse))).map_err(|error| broken(error.to_string()))?;
-        host.call(function, payload).map_err(|error| match error {
+        let failed = |error: wapc::errors::Error| match error {
+            error if error.to_string().ends_with(INTERRUPTED) => CannotCall::Deadline,
             wapc::errors::Error::GuestCallFailure(said) => CannotCall::Guest(said),
             other => broken(other.to_string()),
-        })
+        };
+        let host = WapcHost::new(Box::new(provider), Some(Box::new(refuse))).map_err(failed)?;
+        host.call(function, payload).map_err(failed)
+    }
+
+    /// As [`Module::call`], and says for how long it ran.
+    pub fn call_counted(&self, function: &str, payload: &[u8]) -> Called {
+        let before = self.ticks.load(Ordering::Relaxed);
+        let answer = self.call(function, payload);
+        Called { answer, ticks: self.ticks.load(Ordering::Relaxed).saturating_sub(before) }
     }
 
     /// The module as wasmtime sees it: its imports and exports.

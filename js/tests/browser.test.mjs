@@ -1,10 +1,10 @@
 // A real browser loads the package from a local server and judges a request.
 
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
 import { execFile } from 'node:child_process';
-import { join, sep } from 'node:path';
+import { existsSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { delimiter, join, sep } from 'node:path';
 import { after, test } from 'node:test';
 
 import { install } from './installed.mjs';
@@ -13,7 +13,12 @@ const { folder } = install(after);
 const installed = join(folder, 'node_modules', 'placement-guard');
 
 const cases = JSON.parse(readFileSync(new URL('../../target/npm-answers.json', import.meta.url), 'utf8'));
-const judged = cases.find(({ name }) => name === 'volume-node-affinity/zone-removed') ?? cases.find(({ verdict }) => verdict?.includes('losesNode'));
+const judged = cases.find(({ name }) => name === 'volume-node-affinity/affinity-added');
+
+const names = ['chromium', 'chromium-browser', 'google-chrome'];
+const browser = names
+  .flatMap((name) => process.env.PATH.split(delimiter).map((folder) => join(folder, name)))
+  .find((file) => existsSync(file));
 
 const page = `<!doctype html>
 <title>placement-guard</title>
@@ -62,8 +67,9 @@ function browse(address) {
   const quiet = ['--no-first-run', '--disable-gpu', '--disable-dev-shm-usage', '--disable-background-networking'];
   const args = ['--headless', '--no-sandbox', ...quiet, `--user-data-dir=${join(folder, 'profile')}`];
   return new Promise((resolve, reject) => {
+    assert.ok(browser, `no browser of ${names} is installed`);
     const limits = { timeout: 60_000, killSignal: 'SIGKILL', maxBuffer: 1 << 24 };
-    execFile('chromium', [...args, '--virtual-time-budget=20000', '--dump-dom', address], limits, (error, stdout, stderr) =>
+    execFile(browser, [...args, '--virtual-time-budget=20000', '--dump-dom', address], limits, (error, stdout, stderr) =>
       error ? reject(new Error(`${error.message}\n${stderr}`)) : resolve(stdout),
     );
   });

@@ -47,6 +47,11 @@ impl Facts {
         Facts { clauses, ties: ties.into_iter().filter(|(from, to)| from != to).collect() }
     }
 
+    /// Whether every point is possible.
+    pub fn is_empty(&self) -> bool {
+        self.clauses.is_empty() && self.ties.is_empty()
+    }
+
     pub fn clauses(&self) -> &[Clause] {
         &self.clauses
     }

@@ -23,6 +23,7 @@
 //! assert_eq!(space.value(zone, &point), Some("c"));
 //! ```
 
+mod beside;
 mod budget;
 mod class_set;
 mod condition;

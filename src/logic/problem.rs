@@ -5,6 +5,7 @@
 //! apart are joined to one *segment*. Tied axes share their segments, so that "same segment" still means "same value",
 //! and a tie becomes one clause per segment.
 
+use super::beside::free;
 use super::budget::{Budget, Exhausted};
 use super::class_set::ClassSet;
 use super::facts::{Clause, Facts};
@@ -151,11 +152,7 @@ impl Problem {
             if let Some((variable, Some(segment))) = here {
                 return variable.class(*segment);
             }
-            let everything = ClassSet::all(space.count(axis));
-            let side = inner.side(axis).unwrap_or(&everything);
-            let absent = space.absent(axis).filter(|absent| side.contains(*absent));
-            let most_telling = || side.classes().min_by_key(|class| (space.kind(axis, *class), *class));
-            absent.or_else(most_telling).unwrap_or_default()
+            free(space, inner, axis)
         });
         Point { classes: classes.collect() }
     }

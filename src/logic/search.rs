@@ -1,5 +1,6 @@
 //! The search for one point: in a box, meeting every clause.
 //!
+//! * One clause without facts is no search ([`super::beside`]).
 //! * One segment after the other is chosen, on an axis of the shortest clause first. Only segments that leave a
 //!   *smallest* set of clauses unmet are tried: whatever completes another choice completes one of those.
 //! * Clauses that share no axis are searched apart, so independent facts do not multiply.
@@ -9,6 +10,7 @@
 //!
 //! The stack is a list on the heap: how deep the search goes is the input's choice, and a stack overflow is a trap.
 
+use super::beside::beside;
 use super::budget::{Budget, Exhausted};
 use super::facts::{Clause, Facts};
 use super::ordered::{Positions, pack, small, unpack, wide};
@@ -26,6 +28,10 @@ pub fn escape(
     facts: &Facts,
     budget: &mut Budget,
 ) -> Result<Option<Point>, Exhausted> {
+    if facts.is_empty() && clauses.len() < 2 {
+        budget.spend(clauses.iter().map(Vec::len).sum::<usize>().saturating_add(1))?;
+        return Ok(beside(space, inner, clauses.first()));
+    }
     let Some(problem) = Problem::new(space, inner, clauses, facts, budget)? else { return Ok(None) };
     let mut search = Search {
         problem: &problem,

@@ -22,6 +22,11 @@ const SECTIONS: &[(&str, ReadRule)] = &[
     ("localVolumes", |section| boxed(LocalVolumes::read(section))),
 ];
 
+/// The names of all sections, one for each rule.
+pub fn section_names() -> impl Iterator<Item = &'static str> {
+    SECTIONS.iter().map(|(name, _)| *name)
+}
+
 /// Sections of rules that read the live cluster.
 const NEED_THE_CLUSTER: &[&str] = &["volumeBinding"];
 
@@ -44,7 +49,7 @@ impl Settings {
     /// Everything that is not exactly understood: unknown keys, wrong types, values outside what a key accepts, and
     /// combinations that cannot mean anything. The complaint names the path, the value and what is known there.
     pub fn read(root: &Field<'_, '_>) -> Result<Self, Unreadable> {
-        let names: Vec<&str> = SECTIONS.iter().map(|(name, _)| *name).collect();
+        let names: Vec<&str> = section_names().collect();
         for name in NEED_THE_CLUSTER {
             if root.get(name)?.is_present() {
                 return Err(root.get(name)?.unreadable(NEEDS_CLUSTER));

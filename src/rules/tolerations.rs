@@ -24,7 +24,7 @@ use crate::kubernetes::toleration::{
 use crate::logic::{Budget, Domain};
 
 /// Steps that one request may take, all its questions together.
-const STEPS: u64 = 1_500_000;
+const STEPS: u64 = 1_250_000;
 
 /// The section's settings.
 #[derive(Debug)]

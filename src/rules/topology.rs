@@ -90,7 +90,7 @@ impl Topology {
 }
 
 /// Steps that the check of the facts themselves may take.
-const CHECK_STEPS: u64 = 1_500_000;
+const CHECK_STEPS: u64 = 1_250_000;
 
 impl Fact {
     /// Whether the fact is true of a node with these labels, by the plain matcher.

@@ -18,7 +18,7 @@ use crate::kubernetes::volume::{Volume, ZONE_LABELS};
 use crate::logic::Budget;
 
 /// Steps that one request may take, all its questions together: some tens of milliseconds in wasm at the most.
-const STEPS: u64 = 1_500_000;
+const STEPS: u64 = 1_250_000;
 
 /// The section's settings.
 #[derive(Debug)]

@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use corpus::measured::{MEASURED, Measured, TYPICAL};
+use corpus::measured::{HOST_NAMES, HOST_NAMES_UNCHANGED, MEASURED, Measured, TYPICAL};
 use divan::Bencher;
 use wasm_tests::Module;
 
@@ -13,7 +13,7 @@ fn main() {
     // Not under `cargo test --benches`, nor when the cases are only listed.
     if std::env::args().any(|argument| argument == "--bench") && !std::env::args().any(|argument| argument == "--list")
     {
-        print_ratio();
+        print_summary();
     }
 }
 
@@ -39,19 +39,35 @@ fn load(path: PathBuf) -> Module {
     Module::load_as_policy_server(path).unwrap_or_else(|error| panic!("{error}; `make bench` builds both modules"))
 }
 
-/// One call of each in turn, so that whatever else the machine does meets both alike.
-fn print_ratio() {
-    const PAIRS: usize = 2_000;
-    let (ours, noop, payload) = (load(Module::built_path()), load(noop_path()), (TYPICAL.payload)());
-    let timed = |module: &Module| {
+/// What the README states, each pair of cases called in turn, so that whatever else the machine does meets both alike.
+fn print_summary() {
+    let (ours, noop) = (load(Module::built_path()), load(noop_path()));
+    let (judged, accepted) = medians(2_000, (&ours, &TYPICAL), (&noop, &TYPICAL));
+    println!("{TYPICAL}: {judged:.1?}, no-op policy {accepted:.1?}, ratio {:.2}", ratio(judged, accepted));
+    let (judged, read) = medians(50, (&ours, &HOST_NAMES), (&ours, &HOST_NAMES_UNCHANGED));
+    println!(
+        "{HOST_NAMES}: {:.1?} beside {read:.1?} for reading, ratio {:.2}",
+        judged - read,
+        ratio(judged - read, read)
+    );
+}
+
+/// The medians of so many calls of each.
+fn medians(pairs: usize, first: (&Module, &Measured), second: (&Module, &Measured)) -> (Duration, Duration) {
+    let payloads = [first, second].map(|(_, case)| (case.payload)());
+    let timed = |module: &Module, payload: &[u8]| {
         let start = Instant::now();
-        module.call("validate", &payload).unwrap();
+        module.call("validate", payload).unwrap();
         start.elapsed()
     };
-    let (ours, noop): (Vec<Duration>, Vec<Duration>) = (0..PAIRS).map(|_| (timed(&ours), timed(&noop))).unzip();
-    let (ours, noop) = (median(ours), median(noop));
-    println!("medians of {PAIRS} pairs, {TYPICAL}: placement-guard {ours:.1?}, no-op {noop:.1?}");
-    println!("ratio placement-guard / no-op: {:.2}", ours.as_secs_f64() / noop.as_secs_f64());
+    let (first, second) = (0..pairs)
+        .map(|_| (timed(first.0, &payloads[0]), timed(second.0, &payloads[1])))
+        .unzip::<_, _, Vec<_>, Vec<_>>();
+    (median(first), median(second))
+}
+
+fn ratio(one: Duration, other: Duration) -> f64 {
+    one.as_secs_f64() / other.as_secs_f64()
 }
 
 fn median(mut times: Vec<Duration>) -> Duration {

@@ -22,7 +22,8 @@ pub fn text() -> Result<String, Complaint> {
 const LABEL_KEY: &str = r"^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$";
 const LABEL_VALUE: &str = r"^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$";
 const GLOB: &str = r"^[-a-z0-9.*]*$";
-const PATH: &str = r"^(/|(/(?!\.{1,2}(/|$))[^/\\]+)+)$";
+/// No segment is `.` or `..`. Without looking ahead, which the regular expressions of a custom resource cannot.
+const PATH: &str = r"^(/|(/([^/\\.][^/\\]*|\.[^/\\.][^/\\]*|\.\.[^/\\]+))+)$";
 
 /// The settings of placement-guard. Only the sections that are there are in force; at least one must be.
 #[derive(JsonSchema)]

@@ -1,7 +1,7 @@
 //! What wasm-bindgen makes of the built face: the final module, the JavaScript around it, and its types.
 
 use anyhow::{Context, Result, ensure};
-use walrus::Module;
+use walrus::{Module, RawCustomSection};
 use wasm_bindgen_cli_support::{Bindgen, Output};
 
 /// The name of the generated files; wasm-bindgen puts it into them.
@@ -9,6 +9,10 @@ pub const STEM: &str = "placement_guard";
 
 /// What waPC hosts call. The face links the library that carries them; no JavaScript host has the imports behind them.
 const OF_WAPC: [&str; 2] = ["__guest_call", "wapc_init"];
+
+/// The features of WebAssembly that a module was built for, in the section that stripping takes away: one, switched on,
+/// with a name of 15 letters. rustc switches it on for all that it builds, and wasm-bindgen asks.
+const FEATURES: &[u8] = b"\x01+\x0freference-types";
 
 pub struct Bindings {
     pub wasm: Vec<u8>,
@@ -21,7 +25,7 @@ pub struct Bindings {
 }
 
 pub fn of(built: &[u8]) -> Result<Bindings> {
-    let face = without_wapc(built)?;
+    let face = prepared(built)?;
     let mut node = generate(&face, |bindgen| {
         bindgen.nodejs(true)?.typescript(false).reset_state_function(true);
         Ok(())
@@ -48,10 +52,14 @@ pub fn of(built: &[u8]) -> Result<Bindings> {
     })
 }
 
-fn without_wapc(built: &[u8]) -> Result<Vec<u8>> {
+fn prepared(built: &[u8]) -> Result<Vec<u8>> {
     let mut module = Module::from_buffer(built)?;
     for name in OF_WAPC {
         module.exports.remove(name).with_context(|| format!("`{name}` is not exported"))?;
+    }
+    let name = String::from("target_features");
+    if !module.customs.iter().any(|(_, section)| section.name() == name) {
+        module.customs.add(RawCustomSection { name, data: FEATURES.to_vec() });
     }
     // What only they reached goes with the rest that nothing reaches, once wasm-bindgen has done its part.
     Ok(module.emit_wasm())

@@ -1,0 +1,93 @@
+// The real thing: etcd, Kubernetes' API server and Gatekeeper as plain processes on loopback, our files applied as they
+// are but for the provider's address and CA, and what users do. It prints what it shows, and stops at the first thing
+// that is not so. Every process that it started is stopped in any case.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"syscall"
+	"time"
+)
+
+// The main goroutine stays on the main thread: processes that it starts end with that thread, and so with this program,
+// however it ends.
+func init() { runtime.LockOSThread() }
+
+func main() {
+	if len(os.Args) != 3 {
+		fmt.Fprintln(os.Stderr, "usage: cluster-tests REPOSITORY PROGRAMS")
+		os.Exit(2)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
+	defer cancel()
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, os.Args[1], os.Args[2]); err != nil {
+		fmt.Fprintln(os.Stderr, "cluster-test failed:", err)
+		os.Exit(1)
+	}
+	fmt.Println("cluster-test: everything holds")
+}
+
+func run(ctx context.Context, repository, programs string) (err error) {
+	folder, err := os.MkdirTemp("", "placement-guard-cluster-")
+	if err != nil {
+		return err
+	}
+	cluster := &cluster{repository: repository, programs: programs, folder: folder}
+	defer func() {
+		cluster.stopAll()
+		if err != nil {
+			err = fmt.Errorf("%w\nthe logs are in %s", err, folder)
+			return
+		}
+		err = os.RemoveAll(folder)
+	}()
+	for _, step := range []struct {
+		what string
+		do   func(context.Context) error
+	}{
+		{"etcd and the API server start", cluster.startControlPlane},
+		{"Gatekeeper starts", cluster.startGatekeeper},
+		{"the provider starts with the built module", cluster.startProvider},
+		{"the API server takes our files as they are", cluster.applyFiles},
+		{"parameters that the settings do not know are refused when they are applied", cluster.wrongParameters},
+		{"as shipped, what would be refused is said in a warning", cluster.warnsAsShipped},
+		{"with `deny`, taking a zone away from a volume is refused", cluster.narrowingIsRefused},
+		{"the announcement's edit, zone to region, is refused, and accepted with the zones declared", cluster.announcement},
+		{"a pod is refused for its tolerations, and another is accepted", cluster.tolerations},
+		{"numbers of a million and more arrive as they are", cluster.largeNumbers},
+		{"a CSIDriver is refused for where its tokens go", cluster.driverTokens},
+		{"with the provider killed everything judged is refused, and accepted again after its restart", cluster.outage},
+		{"a certificate is rotated under load, and no request fails", cluster.rotation},
+		{"the same edits through the webhook, without Gatekeeper", cluster.plainWebhook},
+	} {
+		begun := time.Now()
+		if err := step.do(ctx); err != nil {
+			return fmt.Errorf("%s: %w", step.what, err)
+		}
+		fmt.Printf("ok  %s (%.1f s)\n", step.what, time.Since(begun).Seconds())
+	}
+	return nil
+}
+
+// cluster is what runs, and where its files are.
+type cluster struct {
+	repository string
+	programs   string
+	folder     string
+	processes  []*process
+	api        *api
+	authority  *authority
+	apiPort    int
+	provider   *provider
+}
+
+func (c *cluster) file(name string) string    { return filepath.Join(c.folder, name) }
+func (c *cluster) program(name string) string { return filepath.Join(c.programs, name) }
+func (c *cluster) ours(name string) string    { return filepath.Join(c.repository, "policies", name) }

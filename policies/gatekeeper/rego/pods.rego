@@ -1,0 +1,41 @@
+# Where each kind of workload keeps the pod that it makes. A Pod is its own template.
+package lib.placement_guard_pods
+
+import data.lib.placement_guard.get
+
+itself := {"group": "", "kind": "Pod"}
+
+template := {"group": "", "kind": "PodTemplate"}
+
+cron_job := {"group": "batch", "kind": "CronJob"}
+
+stateful_set := {"group": "apps", "kind": "StatefulSet"}
+
+in_spec := {
+	stateful_set,
+	{"group": "", "kind": "ReplicationController"},
+	{"group": "apps", "kind": "DaemonSet"},
+	{"group": "apps", "kind": "Deployment"},
+	{"group": "apps", "kind": "ReplicaSet"},
+	{"group": "batch", "kind": "Job"},
+}
+
+kinds := in_spec | {itself, template, cron_job}
+
+# The pod of an object.
+of(kind, object) := object if kind == itself
+
+of(kind, object) := get(object, "template") if kind == template
+
+of(kind, object) := get(get(get(get(object, "spec"), "jobTemplate"), "spec"), "template") if kind == cron_job
+
+of(kind, object) := get(get(object, "spec"), "template") if kind in in_spec
+
+# The same way back: messages name the place of a field in the object.
+placed(kind, pod) := pod if kind == itself
+
+placed(kind, pod) := {"template": pod} if kind == template
+
+placed(kind, pod) := {"spec": {"jobTemplate": {"spec": {"template": pod}}}} if kind == cron_job
+
+placed(kind, pod) := {"spec": {"template": pod}} if kind in in_spec

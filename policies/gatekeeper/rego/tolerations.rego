@@ -1,0 +1,72 @@
+# Judged are Pods and everything that makes pods. Read of them are the tolerations, and what says which tolerations
+# Kubernetes itself has added.
+package placementguardtolerations
+
+import data.lib.placement_guard
+import data.lib.placement_guard.get
+import data.lib.placement_guard.integer
+import data.lib.placement_guard.items
+import data.lib.placement_guard.part
+import data.lib.placement_guard_pods as pods
+
+violation contains placement_guard.refusal(key) if {
+	not untouched
+	not placement_guard.allows(key)
+}
+
+untouched if placement_guard.elsewhere(pods.kinds)
+
+untouched if placement_guard.same(tolerations(before), tolerations(after))
+
+after := pods.of(placement_guard.kind, placement_guard.new)
+
+before := pods.of(placement_guard.kind, placement_guard.old)
+
+default key := null
+
+key := placement_guard.key(
+	"tolerations",
+	pods.placed(placement_guard.kind, {"spec": {"tolerations": tolerations(before)}}),
+	pods.placed(placement_guard.kind, judged),
+	# Kubernetes adds tolerations for the DaemonSet controller, and nodes make mirror pods.
+	{"userInfo": placement_guard.user},
+)
+
+judged := {
+	"metadata": {
+		"annotations": part(get(get(after, "metadata"), "annotations"), ["kubernetes.io/config.mirror"]),
+		"ownerReferences": owners,
+	},
+	"spec": object.union(part(get(after, "spec"), ["hostNetwork"]), {
+		"tolerations": tolerations(after),
+		"containers": extended_resources("containers"),
+		"initContainers": extended_resources("initContainers"),
+	}),
+}
+
+# Owners are looked at in an audit alone, where nobody is known to have made the pod.
+owners := [part(owner, ["apiVersion", "kind", "controller"]) |
+	not placement_guard.user.username
+	some owner in items(get(get(after, "metadata"), "ownerReferences"))
+]
+
+# Whoever asks for a resource such as `nvidia.com/gpu` is given a toleration of that name.
+extended_resources(list) := [{"resources": {"requests": requests, "limits": limits}} |
+	some container in items(get(get(after, "spec"), list))
+	requests := extended(get(get(container, "resources"), "requests"))
+	limits := extended(get(get(container, "resources"), "limits"))
+	{} != object.union(requests, limits)
+]
+
+extended(amounts) := {resource: amount | some resource, amount in amounts; contains(resource, "/")} if is_object(amounts)
+
+extended(amounts) := part(amounts, []) if not is_object(amounts)
+
+tolerations(pod) := [toleration(given) | some given in items(get(get(pod, "spec"), "tolerations"))]
+
+toleration(given) := object.union(
+	part(given, ["key", "operator", "value", "effect"]),
+	{"tolerationSeconds": integer(seconds) | seconds := given.tolerationSeconds; seconds != null},
+) if is_object(given)
+
+toleration(given) := given if not is_object(given)

@@ -1,0 +1,92 @@
+//! What the server is told when it starts, and what it may use.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Where it listens, who it is, and whom it answers.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// What the log calls the module.
+    pub module_name: String,
+    /// The TLS listener of `/v1/query` and `/v1/admit`.
+    pub listen: SocketAddr,
+    /// The plain listener of `/healthz`, `/readyz` and `/metrics`.
+    pub operations: SocketAddr,
+    /// The serving certificate with its chain, PEM.
+    pub certificate: PathBuf,
+    /// Its private key, PEM.
+    pub key: PathBuf,
+    /// Whom `/v1/query` answers; `None` for everyone who can reach it.
+    pub query_clients: Option<QueryClients>,
+    /// The CA whose clients `/v1/admit` answers; `None` for everyone who can reach it, as is usual for webhooks.
+    pub admit_client_ca: Option<PathBuf>,
+    /// The settings of `/v1/admit`, as JSON; without them it refuses everything.
+    pub settings: Option<String>,
+    pub bounds: Bounds,
+}
+
+/// Whom `/v1/query` answers.
+#[derive(Debug, Clone)]
+pub struct QueryClients {
+    /// Certificates that sign clients, PEM.
+    pub ca: PathBuf,
+    /// A DNS name that a client's certificate must be for, exactly.
+    pub name: String,
+}
+
+/// What one server may use. Everything that a client can make it do has a bound here.
+#[derive(Debug, Clone)]
+pub struct Bounds {
+    /// Connections at once, on each listener; one more is closed as soon as it comes.
+    pub connections: usize,
+    /// Evaluations that run at once.
+    pub evaluations: usize,
+    /// Evaluations that wait for their turn; one more is answered with a fault of the moment.
+    pub queue: usize,
+    /// Keys of one request.
+    pub keys: usize,
+    /// Bytes of one body.
+    pub body: usize,
+    /// Bytes of all bodies that are being read or answered at once.
+    pub bodies: usize,
+    /// For the handshake.
+    pub handshake: Duration,
+    /// From the first byte of a request to the end of its headers.
+    pub headers: Duration,
+    /// From the end of the headers to the end of the body.
+    pub reading: Duration,
+    /// For a client that takes nothing of an answer.
+    pub writing: Duration,
+    /// Between two requests. Above the 90 s after which Gatekeeper itself closes, so that it never writes into a
+    /// connection that is just being closed.
+    pub idle: Duration,
+    /// How often the files of certificates are looked at.
+    pub reload: Duration,
+    /// For how long connections are still taken after the signal to stop: as long as the cluster may still send some.
+    pub linger: Duration,
+    /// For how long, after that, requests are waited for.
+    pub drain: Duration,
+}
+
+impl Default for Bounds {
+    fn default() -> Self {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        Bounds {
+            connections: 512,
+            evaluations: cores.saturating_mul(2),
+            queue: 2_000,
+            keys: 1_000,
+            body: 16 << 20,
+            bodies: 128 << 20,
+            handshake: Duration::from_secs(10),
+            headers: Duration::from_secs(10),
+            reading: Duration::from_secs(20),
+            writing: Duration::from_secs(20),
+            idle: Duration::from_secs(120),
+            reload: Duration::from_secs(1),
+            linger: Duration::from_secs(5),
+            drain: Duration::from_secs(20),
+        }
+    }
+}

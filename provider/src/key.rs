@@ -1,0 +1,149 @@
+//! A key of Gatekeeper's external data: the whole question, in canonical JSON.
+//!
+//! ```json
+//! {"v":1,"settings":{…},"request":{"operation":…,"kind":…,"object":…,"oldObject":…,…}}
+//! ```
+//!
+//! The module is given `settings` and `request` byte by byte as they stand in the key.
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+/// The one version that is answered.
+pub const VERSION: u64 = 1;
+
+/// What is asked. Members that this version does not know are left unread.
+#[derive(Debug)]
+pub struct Question<'k> {
+    pub settings: &'k RawValue,
+    pub request: &'k RawValue,
+}
+
+#[derive(Deserialize)]
+struct Written<'k> {
+    #[serde(borrow)]
+    v: Option<&'k RawValue>,
+    #[serde(borrow)]
+    settings: Option<&'k RawValue>,
+    #[serde(borrow)]
+    request: Option<&'k RawValue>,
+}
+
+/// Reads a key.
+///
+/// # Errors
+/// What makes it one that cannot be answered: a sentence for the template's author.
+pub fn read(key: &str) -> Result<Question<'_>, String> {
+    // A list would be read as the members in their order.
+    if !key.trim_ascii_start().starts_with('{') {
+        return Err(String::from("no JSON object"));
+    }
+    let written: Written<'_> = serde_json::from_str(key)
+        .map_err(|error| format!("no JSON object: line {}, column {}", error.line(), error.column()))?;
+    let version = written.v.ok_or("member `v` is missing")?.get();
+    if version != VERSION.to_string() {
+        let shown: String = version.chars().take(20).collect();
+        return Err(format!("version `{shown}` is not known, only {VERSION}"));
+    }
+    Ok(Question {
+        settings: written.settings.ok_or("member `settings` is missing")?,
+        request: written.request.ok_or("member `request` is missing")?,
+    })
+}
+
+/// What the log and the metrics say of a question: what it is about, and which rules it asks.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Subject {
+    pub operation: String,
+    pub kind: String,
+    pub namespace: String,
+    pub name: String,
+    pub user: String,
+}
+
+impl Subject {
+    /// Of a request; what cannot be read is empty here, and refused by the module.
+    pub fn of(request: &RawValue) -> Self {
+        #[derive(Deserialize, Default)]
+        #[serde(default, rename_all = "camelCase")]
+        struct Request {
+            operation: Option<String>,
+            kind: Option<Kind>,
+            namespace: Option<String>,
+            name: Option<String>,
+            user_info: Option<User>,
+        }
+        #[derive(Deserialize, Default)]
+        #[serde(default)]
+        struct Kind {
+            kind: Option<String>,
+        }
+        #[derive(Deserialize, Default)]
+        #[serde(default)]
+        struct User {
+            username: Option<String>,
+        }
+        /// Names are at most this long in Kubernetes.
+        const LONGEST: usize = 253;
+        let request: Request = serde_json::from_str(request.get()).unwrap_or_default();
+        let cut = |text: Option<String>| -> String { text.unwrap_or_default().chars().take(LONGEST).collect() };
+        Subject {
+            operation: cut(request.operation),
+            kind: cut(request.kind.and_then(|kind| kind.kind)),
+            namespace: cut(request.namespace),
+            name: cut(request.name),
+            user: cut(request.user_info.and_then(|user| user.username)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_and_request_are_handed_on_byte_by_byte() {
+        let key = r#"{"more":[1],"request":{"b":9007199254740993,"a":null},"settings":{"x": 1e2},"v":1}"#;
+        let question = read(key).unwrap();
+        assert_eq!(question.settings.get(), r#"{"x": 1e2}"#);
+        assert_eq!(question.request.get(), r#"{"b":9007199254740993,"a":null}"#);
+    }
+
+    #[test]
+    fn a_key_that_cannot_be_answered_says_why() {
+        let deep = "[".repeat(100_000);
+        let cases = [
+            ("", "no JSON object"),
+            ("pv-data", "no JSON object"),
+            (r#"[1,{},{}]"#, "no JSON object"),
+            (&deep, "no JSON object"),
+            ("{", "no JSON object: line 1, column 1"),
+            (r#"{"settings":{},"request":{}}"#, "member `v` is missing"),
+            (r#"{"v":2,"settings":{},"request":{}}"#, "version `2` is not known, only 1"),
+            (r#"{"v":"1","settings":{},"request":{}}"#, "version `\"1\"` is not known, only 1"),
+            (r#"{"v":1.0,"settings":{},"request":{}}"#, "version `1.0` is not known, only 1"),
+            (r#"{"v":1,"request":{}}"#, "member `settings` is missing"),
+            (r#"{"v":1,"settings":{}}"#, "member `request` is missing"),
+            (r#"{"v":1,"v":1,"settings":{},"request":{}}"#, "no JSON object: line 1, column 10"),
+            (r#"{"v":1,"settings":{},"request":{}} {}"#, "no JSON object: line 1, column 36"),
+        ];
+        for (key, problem) in cases {
+            assert_eq!(read(key).map(|_| ()), Err(String::from(problem)), "{}", &key[..key.len().min(80)]);
+        }
+    }
+
+    #[test]
+    fn a_subject_is_what_can_be_read() {
+        let request = r#"{"operation":"UPDATE","kind":{"kind":"PersistentVolume"},"name":"pv-data","namespace":null,
+            "userInfo":{"username":"me","groups":["a"]},"object":{"spec":{}}}"#;
+        let subject = Subject {
+            operation: "UPDATE".into(),
+            kind: "PersistentVolume".into(),
+            namespace: String::new(),
+            name: "pv-data".into(),
+            user: "me".into(),
+        };
+        assert_eq!(Subject::of(serde_json::from_str(request).unwrap()), subject);
+        assert_eq!(Subject::of(serde_json::from_str("[1]").unwrap()), Subject::default());
+    }
+}

@@ -1,0 +1,56 @@
+//! `/healthz`, `/readyz` and `/metrics`, on a plain port that only the node and Prometheus need to reach.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use bytes::Bytes;
+use http_body_util::Full;
+use hyper::header::{CONTENT_TYPE, HeaderValue};
+use hyper::{Request, Response, StatusCode};
+
+use crate::metrics::Metrics;
+use crate::reload::Files;
+use crate::serving_pair::now;
+
+const TEXT: &str = "text/plain; charset=utf-8";
+const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+/// What whoever operates the server asks.
+pub struct Operations {
+    pub metrics: Arc<Metrics>,
+    pub files: Arc<Files>,
+    pub stopping: Arc<AtomicBool>,
+}
+
+impl Operations {
+    /// Answers one request.
+    pub fn answer<B>(&self, request: &Request<B>) -> Response<Full<Bytes>> {
+        let (status, kind, text) = match request.uri().path() {
+            "/healthz" => (StatusCode::OK, TEXT, String::from("ok\n")),
+            "/readyz" => match self.not_ready() {
+                None => (StatusCode::OK, TEXT, String::from("ok\n")),
+                Some(reason) => (StatusCode::SERVICE_UNAVAILABLE, TEXT, format!("not ready: {reason}\n")),
+            },
+            "/metrics" => match self.metrics.text() {
+                Ok(text) => (StatusCode::OK, OPEN_METRICS, text),
+                Err(error) => {
+                    (StatusCode::INTERNAL_SERVER_ERROR, TEXT, format!("metrics cannot be written: {error}\n"))
+                }
+            },
+            _ => (StatusCode::NOT_FOUND, TEXT, String::from("there are /healthz, /readyz and /metrics\n")),
+        };
+        let mut response = Response::new(Full::new(Bytes::from(text)));
+        *response.status_mut() = status;
+        response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(kind));
+        response
+    }
+
+    /// Why no requests should come here: the module was loaded before there was anybody to ask.
+    fn not_ready(&self) -> Option<String> {
+        if self.stopping.load(Ordering::Relaxed) {
+            return Some(String::from("the server is stopping"));
+        }
+        let expired = self.files.validities().into_iter().find(|(_, validity)| !validity.holds_at(now()));
+        expired.map(|(what, _)| format!("the {what} is not valid now"))
+    }
+}

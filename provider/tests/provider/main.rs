@@ -1,0 +1,12 @@
+//! The server as its clients meet it: over TLS on the loopback interface, with certificates made for the test, and the
+//! module that `make module` built wherever a decision matters.
+
+mod admit;
+mod attacks;
+mod client;
+mod drain;
+mod hostile;
+mod pki;
+mod query;
+mod reload;
+mod running;
