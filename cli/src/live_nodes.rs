@@ -14,6 +14,8 @@ use crate::manifest::Manifest;
 /// Names that are shown before the rest is a number.
 const MOST: usize = 20;
 
+const REMEDY: &str = "give what `kubectl get nodes -o yaml` prints";
+
 /// Nodes by name.
 pub struct LiveNodes(Vec<(String, Labels)>);
 
@@ -27,15 +29,16 @@ impl LiveNodes {
         let mut nodes = Vec::new();
         for manifest in Manifest::all(&source)? {
             let Manifest { identity, document } = manifest;
-            let complain = |problem: String| {
-                let remedy = "give what `kubectl get nodes -o yaml` prints";
-                Complaint::new(format!("{}:{}", source.shown(), document.line), problem, remedy)
-            };
+            let complain =
+                |problem: String| Complaint::new(format!("{}:{}", source.shown(), document.line), problem, REMEDY);
             if (identity.group.as_str(), identity.kind.as_str()) != ("", "Node") {
                 return Err(complain(format!("is a `{}`, not a `Node`", identity.kind)));
             }
             let name = identity.name.clone().ok_or_else(|| complain(String::from("is a `Node` without a name")))?;
             nodes.push((name, labels(&document.json).map_err(|unreadable| complain(unreadable.to_string()))?));
+        }
+        if nodes.is_empty() {
+            return Err(Complaint::new(source.shown(), "holds no `Node`", REMEDY));
         }
         nodes.sort();
         Ok(LiveNodes(nodes))

@@ -56,11 +56,10 @@ impl<'t> Manifest<'t> {
     /// # Errors
     /// What cannot be read, and documents that are no objects.
     pub fn all(source: &'t Source) -> Result<Vec<Self>, Complaint> {
+        let nothing = || Complaint::new(source.shown(), "holds no document", "write manifests into it");
         let documents = source.documents()?;
-        if documents.is_empty() {
-            return Err(Complaint::new(source.shown(), "holds no document", "write manifests into it"));
-        }
         documents
+            .ok_or_else(nothing)?
             .into_iter()
             .map(|document| {
                 let place = format!("{}:{}", source.shown(), document.line);

@@ -35,7 +35,7 @@ pub struct Step<'t> {
 /// # Errors
 /// Documents that are neither an AdmissionReview nor a request.
 pub fn reviews(source: &Source) -> Result<Vec<Asked<'_>>, Complaint> {
-    let documents = source.documents()?;
+    let documents = source.documents()?.unwrap_or_default();
     if documents.is_empty() {
         return Err(Complaint::new(source.shown(), "holds no document", "give an AdmissionReview or its request"));
     }

@@ -106,14 +106,16 @@ fn what_is_nothing_to_audit_is_no_clean_cluster() {
         .write("none/notes.txt", "")
         .write("text.yaml", "---\nsome text\n")
         .write("name.yaml", "apiVersion: v1\nkind: {}\n");
+    folder.write("comment.yaml", "# later\n---\n");
     let give = "give manifests, or what `kubectl get pv,pvc,pods -A -o yaml` prints";
     let cases = [
-        ("audit", format!("standard input: holds nothing; {give}")),
-        ("audit none/notes.txt", format!("none/notes.txt: holds nothing; {give}")),
+        ("audit", format!("standard input: holds no document; {give}")),
+        ("audit none/notes.txt", format!("none/notes.txt: holds no document; {give}")),
         (
             "audit absent.yaml",
             String::from("absent.yaml: cannot be read: No such file or directory (os error 2); name a file, or `-`"),
         ),
+        ("audit comment.yaml", format!("comment.yaml: holds no document; {give}")),
         ("audit values.yml", String::from("values.yml:1: has no `apiVersion` or no `kind`; give both")),
         (
             "audit text.yaml",

@@ -136,6 +136,20 @@ fn manifests_are_matched_by_kind_namespace_and_name() {
 }
 
 #[test]
+fn a_cluster_without_such_objects_has_nothing_before() {
+    let folder = folder();
+    folder.write("none.yaml", "apiVersion: v1\nitems: []\nkind: List\n");
+    folder.write("none.json", "{\"apiVersion\": \"v1\", \"kind\": \"List\", \"items\": []}");
+    folder.write("pod.yaml", "apiVersion: v1\nkind: Pod\nmetadata: {name: pod}\n").write("null.json", "null");
+    let check = |arguments: &str| folder.run(&format!("check --settings settings.yaml {arguments}"));
+    check("--before none.yaml --after pod.yaml").printed(0, "accepted Pod pod CREATE (pod.yaml:1)\n");
+    check("--before none.json --after none.yaml").printed(0, "0 requests: 0 accepted, 0 refused\n");
+    check("--before none.json --after none.yaml --output json").printed(0, "[]\n");
+    check("--after null.json").complained("null.json: holds no document; write manifests into it");
+    check("none.yaml").complained("none.yaml: holds no document; give an AdmissionReview or its request");
+}
+
+#[test]
 fn a_reader_that_goes_away_ends_the_program_quietly() {
     use std::io::{BufRead, BufReader, Read};
     let folder = folder();

@@ -134,6 +134,7 @@ fn files_that_are_not_there_and_not_what_they_should_be() {
     let folder = folder();
     folder.write("folder/file", "").write("pod.yaml", "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n");
     folder.write("node.yaml", "apiVersion: v1\nkind: Node\nmetadata: {labels: {a: 5}, name: a}\n");
+    folder.write("none.yaml", "apiVersion: v1\nkind: NodeList\nitems: []\n");
     folder.write("nameless.yaml", "apiVersion: v1\nkind: Node\n");
     let missing = "cannot be read: No such file or directory (os error 2); name a file, or `-`";
     let nodes = "give what `kubectl get nodes -o yaml` prints";
@@ -159,6 +160,7 @@ fn files_that_are_not_there_and_not_what_they_should_be() {
             "--settings settings.yaml --nodes nameless.yaml request.json",
             format!("nameless.yaml:1: is a `Node` without a name; {nodes}"),
         ),
+        ("--settings settings.yaml --nodes none.yaml request.json", format!("none.yaml: holds no `Node`; {nodes}")),
     ];
     for (arguments, complaint) in cases {
         folder.run(&format!("check {arguments}")).complained(&complaint);

@@ -105,6 +105,25 @@ fn a_registry_with_passwords_takes_them_from_dockers_settings() {
 }
 
 #[test]
+fn whoever_waits_at_a_terminal_sees_the_module_on_its_way() {
+    let (folder, storage) = (folder(), Folder::new());
+    let server = Server::start(storage.path());
+    let reference = format!("{}/placement-guard:v1", server.host);
+    let total = indicatif::BinaryBytes(bytes(&folder, "module.wasm").len() as u64).to_string();
+    for command in [
+        format!("push module.wasm {reference} --insecure"),
+        format!("pull {reference} --output-path pulled.wasm --insecure"),
+    ] {
+        let (code, shown) = folder.on_terminal(&[], &command);
+        assert_eq!(code, Some(0), "{shown}");
+        assert!(shown.contains(&format!(" of {total}, ")), "{shown:?}");
+        // The bar is gone when the answer comes.
+        let answer = format!("\r\x1b[2K{}/placement-guard@sha256:", server.host);
+        assert!(shown.contains(&answer), "{shown:?}");
+    }
+}
+
+#[test]
 fn a_push_that_fails_leaves_no_tag() {
     let (folder, storage) = (folder(), Folder::new());
     let server = Server::start(storage.path());

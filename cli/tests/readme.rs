@@ -29,7 +29,7 @@ fn every_command_works() {
     let server = Server::start(storage.path());
     let request = std::fs::read(repository().join("tests/requests/pv-update-affinity-removed.json")).unwrap();
     folder.write("settings.yaml", "volumeNodeAffinity: {}\n").write("request.json", request);
-    folder.write("old.yaml", NODE).write("new.yaml", PAGE).write("nodes.yaml", PAGE);
+    folder.write("old.yaml", NODE).write("new.yaml", NODE).write("nodes.yaml", NODE);
     folder.write("module.wasm", std::fs::read(built_module()).unwrap()).write("bin/kubectl", KUBECTL);
     let program = std::path::Path::new(env!("CARGO_BIN_EXE_placement-guard"));
     std::os::unix::fs::symlink(program, folder.path().join("bin/placement-guard")).unwrap();

@@ -30,6 +30,7 @@ fn read(text: &str) -> Result<(Vec<String>, usize), String> {
     let source = Source::of("list.yaml", text);
     let told = std::cell::Cell::new(0);
     let documents = source.documents_seen(&|_| told.set(told.get() + 1)).map_err(|complaint| complaint.to_string())?;
+    let documents = documents.unwrap_or_default();
     let shown = |document: &Document<'_>| format!("{} {:?} {}", document.line, document.of_list, document.json);
     Ok((documents.iter().map(shown).collect(), told.get()))
 }

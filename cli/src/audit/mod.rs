@@ -104,13 +104,14 @@ fn scan(
     report: &mut Report,
     rollout: &mut Rollout,
 ) -> Result<(), Complaint> {
-    // A List without items is a cluster without such objects; nothing at all is a `kubectl` that failed.
-    if named && source.text().trim().is_empty() {
-        let remedy = "give manifests, or what `kubectl get pv,pvc,pods -A -o yaml` prints";
-        return Err(Complaint::new(source.shown(), "holds nothing", remedy));
-    }
     progress.is_of(source.text().len() as u64);
     let documents = source.documents_seen(&|bytes| progress.read(bytes))?;
+    // A List without items is a cluster without such objects; nothing at all is a `kubectl` that failed.
+    if named && documents.is_none() {
+        let remedy = "give manifests, or what `kubectl get pv,pvc,pods -A -o yaml` prints";
+        return Err(Complaint::new(source.shown(), "holds no document", remedy));
+    }
+    let documents = documents.unwrap_or_default();
     let count = documents.len();
     for (index, document) in documents.into_iter().enumerate() {
         progress.judged(index, count);

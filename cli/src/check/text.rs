@@ -7,7 +7,7 @@ use crate::output::{BAD, FAINT, GOOD, WARNING, styled};
 
 pub fn of(judged: &[Judged]) -> String {
     let mut text: String = judged.iter().map(one).collect();
-    if judged.len() > 1 {
+    if judged.len() != 1 {
         let accepted = judged.iter().filter(|judged| judged.verdict.allowed).count();
         let refused = judged.len().saturating_sub(accepted);
         text.push_str(&format!("{} requests: {accepted} accepted, {refused} refused\n", judged.len()));

@@ -8,10 +8,10 @@ use serde_json::value::RawValue;
 use super::{Document, ListKind, Source};
 use crate::complaint::Complaint;
 
-/// Every document of a JSON text; several follow one another with nothing or white space between them.
-pub fn documents(source: &Source) -> Result<Vec<Document<'_>>, Complaint> {
+/// Every document of a JSON text; several follow one another with nothing or white space between them. `None` for none.
+pub fn documents(source: &Source) -> Result<Option<Vec<Document<'_>>>, Complaint> {
     let text = source.text();
-    let mut documents = Vec::new();
+    let mut documents = None;
     let mut lines = Lines { text, at: 0, line: 1 };
     for raw in Deserializer::from_str(text).into_iter::<&RawValue>() {
         let raw = raw.map_err(|error| {
@@ -21,6 +21,7 @@ pub fn documents(source: &Source) -> Result<Vec<Document<'_>>, Complaint> {
             let problem = problem.split(" at line ").next().unwrap_or_default();
             Complaint::new(place, format!("is no JSON: {problem}"), "correct it")
         })?;
+        let documents: &mut Vec<Document<'_>> = documents.get_or_insert_default();
         match list(raw) {
             None => documents.push(Document { json: Cow::Borrowed(raw.get()), line: lines.of(raw), of_list: None }),
             Some((kind, items)) => documents.extend(items.into_iter().map(|item| Document {

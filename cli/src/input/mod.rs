@@ -92,11 +92,11 @@ impl Source {
         &self.text
     }
 
-    /// Every document, Lists taken apart. None for a text of nothing but comments.
+    /// Every document, Lists taken apart; `None` where nothing stands but comments. A List without items is not nothing.
     ///
     /// # Errors
     /// The place at which the text is neither JSON nor YAML.
-    pub fn documents(&self) -> Result<Vec<Document<'_>>, Complaint> {
+    pub fn documents(&self) -> Result<Option<Vec<Document<'_>>>, Complaint> {
         self.documents_seen(&|_| {})
     }
 
@@ -104,7 +104,7 @@ impl Source {
     ///
     /// # Errors
     /// As [`Source::documents`].
-    pub fn documents_seen(&self, seen: &dyn Fn(u64)) -> Result<Vec<Document<'_>>, Complaint> {
+    pub fn documents_seen(&self, seen: &dyn Fn(u64)) -> Result<Option<Vec<Document<'_>>>, Complaint> {
         if !self.text.trim_start().starts_with(['{', '[']) {
             return yaml::documents(self, seen);
         }
@@ -118,7 +118,7 @@ impl Source {
     /// # Errors
     /// When there is none, or more than one.
     pub fn only_document(&self, what: &str) -> Result<Document<'_>, Complaint> {
-        let mut documents = self.documents()?;
+        let mut documents = self.documents()?.unwrap_or_default();
         match (documents.pop(), documents.len()) {
             (Some(document), 0) => Ok(document),
             (None, _) => Err(Complaint::new(self.shown(), "holds no document", format!("write {what}, into it"))),

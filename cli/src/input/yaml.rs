@@ -36,15 +36,16 @@ pub fn options() -> Options {
     }
 }
 
-/// Every document of a YAML text; empty ones are none.
-pub fn documents<'t>(source: &'t Source, seen: &dyn Fn(u64)) -> Result<Vec<Document<'t>>, Complaint> {
+/// Every document of a YAML text; empty ones are none, and of nothing but these there is `None`.
+pub fn documents<'t>(source: &'t Source, seen: &dyn Fn(u64)) -> Result<Option<Vec<Document<'t>>>, Complaint> {
     if let Some(documents) = pieces::documents(source.text(), seen) {
-        return Ok(documents);
+        return Ok(Some(documents));
     }
     let read = serde_saphyr::from_multiple_with_options::<Spanned<Whole>>(source.text(), options());
-    let mut documents = Vec::new();
+    let mut documents = None;
     for whole in read.map_err(|error| unreadable(source, &error))? {
         let line = line(&whole);
+        let documents: &mut Vec<Document<'t>> = documents.get_or_insert_default();
         match whole.value {
             Whole::One(json) => documents.push(Document { json: Cow::Owned(json), line, of_list: None }),
             Whole::List(kind, items) => documents.extend(items.into_iter().map(|item| Document {
