@@ -129,7 +129,8 @@ fn a_key_is_the_same_for_the_same_question() {
     for answered in ANSWERED.iter().filter(|answered| !answered.judged.keys.is_empty()) {
         let mut request = answered.request.clone();
         request["uid"] = json!("another");
-        for object in ["object", "oldObject"].into_iter().filter(|name| answered.request[name]["metadata"].is_object()) {
+        for object in ["object", "oldObject"].into_iter().filter(|name| answered.request[name]["metadata"].is_object())
+        {
             let metadata = &mut request[object]["metadata"];
             metadata["resourceVersion"] = json!("4711");
             metadata["uid"] = json!(object);
@@ -168,7 +169,8 @@ fn an_audit_is_judged_as_a_create_by_nobody() {
     for answered in ANSWERED.iter().filter(|answered| answered.request["object"]["apiVersion"].is_string()) {
         let object = &answered.request["object"];
         let review = review::in_audit(object);
-        let settings: Value = answered.judged.keys.first().map_or(json!({}), |key| serde_json::from_str(key).expect("a key"));
+        let settings: Value =
+            answered.judged.keys.first().map_or(json!({}), |key| serde_json::from_str(key).expect("a key"));
         let Some(parameters) = settings["settings"].get(answered.rule.section) else { continue };
         let request = json!({
             "operation": "CREATE", "kind": review["kind"], "object": object,
@@ -197,7 +199,8 @@ fn large_numbers_arrive_as_integers() {
         (i64::MAX, "9223372036854774784 s"),
         (-31_536_000, ""),
     ] {
-        let toleration = json!({"key": "spot", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": seconds});
+        let toleration =
+            json!({"key": "spot", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": seconds});
         let request = json!({
             "operation": "CREATE", "kind": {"group": "", "version": "v1", "kind": "Pod"},
             "userInfo": {"username": "eve"}, "object": {"spec": {"tolerations": [toleration]}},
@@ -205,7 +208,8 @@ fn large_numbers_arrive_as_integers() {
         let judged = template(&rule).judge(&review::at_admission(&request), &parameters, library).expect("a judgement");
         let expected = format!("toleration seconds exceeded: may stay {told} once");
         let message = judged.message();
-        let is_right = if told.is_empty() { message.is_none() } else { message.is_some_and(|text| text.starts_with(&expected)) };
+        let is_right =
+            if told.is_empty() { message.is_none() } else { message.is_some_and(|text| text.starts_with(&expected)) };
         assert!(is_right, "{seconds}: {message:?}");
     }
 }
