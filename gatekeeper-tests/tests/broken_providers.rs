@@ -51,7 +51,8 @@ fn a_refusal_is_told_in_its_words_and_its_details_are_kept() {
     for rule in RULES {
         let value = json!({"allowed": false, "message": "no\n  because", "code": 403, "findings": ["a", "b"]});
         let judged = judge(&rule, move |key| Reply::Http(200, body(&[json!({"key": key, "value": value})])));
-        let expected = json!({"msg": "no\n  because", "details": {"code": 403, "findings": ["a", "b"]}});
+        let details = json!({"message": "no\n  because", "code": 403, "findings": ["a", "b"]});
+        let expected = json!({"msg": "no; because", "details": details});
         assert_eq!(judged.violations, [expected], "{}", rule.file);
     }
 }
