@@ -51,6 +51,10 @@ bench: module ## Measure: the algebra natively, then the module beside a no-op p
 	.ci/build-wasm noop-policy $(NOOP)
 	cargo bench $(LOCKED) --workspace --bench '*'
 
+.PHONY: load
+load: module ## Drive the server beside one that does nothing: REQUESTS=200000
+	cargo run --quiet $(LOCKED) --release --package provider --example load -- $(REQUESTS)
+
 .PHONY: size
 size: ## Print the module's size, and fail above 450,000 bytes
 	@bytes=$$(wc -c <$(MODULE)); echo "$(MODULE): $$bytes bytes of at most $(SIZE_LIMIT)"; \

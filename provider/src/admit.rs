@@ -79,6 +79,7 @@ impl Response {
 fn reason(code: u16) -> &'static str {
     match code {
         422 => "Invalid",
+        413 => "RequestEntityTooLarge",
         503 => "ServiceUnavailable",
         _ => "Forbidden",
     }

@@ -102,7 +102,7 @@ pub struct Clients {
 pub enum NotAnswered {
     #[error("a client certificate is wanted, and none came")]
     None,
-    #[error("the client certificate is not signed by the CA of `--client-ca`, not for clients, or not valid now")]
+    #[error("the client certificate is not signed by the CA that is asked for, not for clients, or not valid now")]
     Chain,
     #[error("the client certificate is not for the name of `--client-name`")]
     Name,

@@ -34,6 +34,10 @@ struct Written<'k> {
 /// # Errors
 /// What makes it one that cannot be answered: a sentence for the template's author.
 pub fn read(key: &str) -> Result<Question<'_>, String> {
+    // A list would be read as the members in their order.
+    if !key.trim_ascii_start().starts_with('{') {
+        return Err(String::from("no JSON object"));
+    }
     let written: Written<'_> = serde_json::from_str(key)
         .map_err(|error| format!("no JSON object: line {}, column {}", error.line(), error.column()))?;
     let version = written.v.ok_or("member `v` is missing")?.get();
@@ -109,9 +113,11 @@ mod tests {
     fn a_key_that_cannot_be_answered_says_why() {
         let deep = "[".repeat(100_000);
         let cases = [
-            ("", "no JSON object: line 1, column 0"),
-            ("pv-data", "no JSON object: line 1, column 1"),
-            (&deep, "no JSON object: line 1, column 1"),
+            ("", "no JSON object"),
+            ("pv-data", "no JSON object"),
+            (r#"[1,{},{}]"#, "no JSON object"),
+            (&deep, "no JSON object"),
+            ("{", "no JSON object: line 1, column 1"),
             (r#"{"settings":{},"request":{}}"#, "member `v` is missing"),
             (r#"{"v":2,"settings":{},"request":{}}"#, "version `2` is not known, only 1"),
             (r#"{"v":"1","settings":{},"request":{}}"#, "version `\"1\"` is not known, only 1"),

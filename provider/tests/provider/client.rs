@@ -24,14 +24,14 @@ pub struct Client {
     address: SocketAddr,
     roots: Arc<RootCertStore>,
     pair: Option<Pair>,
-    versions: &'static [&'static SupportedProtocolVersion],
+    versions: Vec<&'static SupportedProtocolVersion>,
 }
 
 impl Client {
     pub fn new(address: SocketAddr, ca: &Ca) -> Self {
         let mut roots = RootCertStore::empty();
         roots.add(ca.der()).unwrap();
-        Client { address, roots: Arc::new(roots), pair: None, versions: &[&TLS13, &TLS12] }
+        Client { address, roots: Arc::new(roots), pair: None, versions: vec![&TLS13, &TLS12] }
     }
 
     pub fn with(mut self, pair: &Pair) -> Self {
@@ -40,7 +40,7 @@ impl Client {
     }
 
     pub fn tls12(mut self) -> Self {
-        self.versions = &[&TLS12];
+        self.versions = vec![&TLS12];
         self
     }
 
@@ -48,7 +48,7 @@ impl Client {
     pub async fn connect(&self) -> TlsStream<TcpStream> {
         let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()));
         let config =
-            config.with_protocol_versions(self.versions).unwrap().with_root_certificates(Arc::clone(&self.roots));
+            config.with_protocol_versions(&self.versions).unwrap().with_root_certificates(Arc::clone(&self.roots));
         let config = match &self.pair {
             None => config.with_no_client_auth(),
             Some(pair) => {

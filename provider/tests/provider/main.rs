@@ -2,7 +2,11 @@
 //! module that `make module` built wherever a decision matters.
 
 mod admit;
+mod attacks;
 mod client;
+mod drain;
+mod hostile;
 mod pki;
 mod query;
+mod reload;
 mod running;

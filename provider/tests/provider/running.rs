@@ -85,6 +85,30 @@ impl Running {
         client::get_plain(self.operations, path).await
     }
 
+    /// Waits until a series has a value.
+    pub async fn comes_to(&self, series: &str, value: f64) {
+        for _ in 0..1_000 {
+            if self.metric(series).await == value {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        panic!("`{series}` stays {}, not {value}", self.metric(series).await);
+    }
+
+    /// Waits until the server says that it is not ready.
+    pub async fn comes_to_be_not_ready(&self, reason: &str) {
+        for _ in 0..1_000 {
+            let (status, text) = self.operations("/readyz").await;
+            if status == 503 {
+                assert_eq!(text, reason);
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        panic!("the server stays ready");
+    }
+
     /// The value of one series, `name{labels}` as it is written; 0 where it does not occur yet.
     pub async fn metric(&self, series: &str) -> f64 {
         let (status, text) = self.operations("/metrics").await;
