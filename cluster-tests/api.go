@@ -119,6 +119,14 @@ func (a *api) patch(ctx context.Context, object *unstructured.Unstructured, chan
 	return err
 }
 
+func (a *api) get(ctx context.Context, object *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	client, err := a.client(object)
+	if err != nil {
+		return nil, err
+	}
+	return client.Get(ctx, object.GetName(), metav1.GetOptions{})
+}
+
 func (a *api) delete(ctx context.Context, object *unstructured.Unstructured) error {
 	client, err := a.client(object)
 	if err != nil {
