@@ -21,6 +21,7 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/restmapper"
+	sigsyaml "sigs.k8s.io/yaml"
 )
 
 // api talks to the API server as kubectl does.
@@ -106,7 +107,7 @@ func (a *api) patch(ctx context.Context, object *unstructured.Unstructured, chan
 	if err != nil {
 		return err
 	}
-	merged, err := yaml.ToJSON([]byte(change))
+	merged, err := sigsyaml.YAMLToJSON([]byte(change))
 	if err != nil {
 		return err
 	}
@@ -116,6 +117,14 @@ func (a *api) patch(ctx context.Context, object *unstructured.Unstructured, chan
 	}
 	_, err = client.Patch(ctx, object.GetName(), types.MergePatchType, merged, options)
 	return err
+}
+
+func (a *api) get(ctx context.Context, object *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	client, err := a.client(object)
+	if err != nil {
+		return nil, err
+	}
+	return client.Get(ctx, object.GetName(), metav1.GetOptions{})
 }
 
 func (a *api) delete(ctx context.Context, object *unstructured.Unstructured) error {

@@ -96,6 +96,42 @@ func (c *cluster) warnsAsShipped(ctx context.Context) error {
 	})
 }
 
+// auditLists wants a node that was there with its taint in the status of the constraint.
+func (c *cluster) auditLists(ctx context.Context) error {
+	node := object(`
+apiVersion: v1
+kind: Node
+metadata: {name: tainted}
+spec: {taints: [{key: failure-probability, value: high, effect: NoExecute}]}
+`)
+	if err := c.api.create(ctx, node, false); err != nil {
+		return err
+	}
+	constraint, err := c.constraint("node-taints")
+	if err != nil {
+		return err
+	}
+	return eventually(ctx, "an audit", nil, func() error {
+		stored, err := c.api.get(ctx, constraint)
+		if err != nil {
+			return err
+		}
+		violations, _, err := unstructured.NestedSlice(stored.Object, "status", "violations")
+		if err != nil {
+			return err
+		}
+		if len(violations) != 1 {
+			return fmt.Errorf("the status has the violations %v", violations)
+		}
+		wanted := "taint not numeric: `failure-probability=high:NoExecute` on node `tainted` is met by no `Gt` or `Lt`"
+		message, _ := violations[0].(map[string]any)["message"].(string)
+		if !strings.HasPrefix(message, wanted) {
+			return fmt.Errorf("expected %q, got %q", wanted, message)
+		}
+		return nil
+	})
+}
+
 // enforce changes a constraint, and waits until what it should refuse is refused.
 func (c *cluster) enforce(ctx context.Context, file, change string, inForce func() error) error {
 	constraint, err := c.constraint(file)

@@ -42,12 +42,16 @@ users: [{name: it, user: {token: %s}}], contexts: [{name: it, context: {cluster:
 	if err := os.WriteFile(c.file("kubeconfig"), []byte(access), 0o600); err != nil {
 		return err
 	}
+	if err := os.Mkdir(c.file("audit"), 0o700); err != nil {
+		return err
+	}
 	started, err := c.start("gatekeeper", c.program("gatekeeper"),
 		[]string{"KUBECONFIG=" + c.file("kubeconfig"), "POD_NAMESPACE=gatekeeper-system", "POD_NAME=gatekeeper"},
 		"--debug-use-fake-pod", "--disable-cert-rotation", "--cert-dir="+c.file("gatekeeper"), "--host=127.0.0.1",
 		fmt.Sprintf("--port=%d", ports[0]), fmt.Sprintf("--health-addr=127.0.0.1:%d", ports[1]),
 		fmt.Sprintf("--prometheus-port=%d", ports[2]), "--operation=webhook", "--operation=status",
-		"--operation=generate", "--logtostderr",
+		"--operation=generate", "--operation=audit", "--audit-interval=2",
+		"--api-cache-dir="+c.file("audit"), "--logtostderr",
 	)
 	if err != nil {
 		return err

@@ -58,6 +58,7 @@ func run(ctx context.Context, repository, programs string) (err error) {
 		{"the API server takes our files as they are", cluster.applyFiles},
 		{"parameters that the settings do not know are refused when they are applied", cluster.wrongParameters},
 		{"as shipped, what would be refused is said in a warning", cluster.warnsAsShipped},
+		{"an audit lists what is there already", cluster.auditLists},
 		{"with `deny`, taking a zone away from a volume is refused", cluster.narrowingIsRefused},
 		{"the announcement's edit, zone to region, is refused, and accepted with the zones declared", cluster.announcement},
 		{"a pod is refused for its tolerations, and another is accepted", cluster.tolerations},

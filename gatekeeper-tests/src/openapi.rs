@@ -75,10 +75,8 @@ impl Converter<'_> {
                     let message = format!("names match {pattern}");
                     // The API server wants to know in advance what a check can cost.
                     converted.insert(String::from("maxProperties"), json!(MOST_NAMES));
-                    converted.insert(
-                        String::from("x-kubernetes-validations"),
-                        json!([{"rule": rule, "message": message}]),
-                    );
+                    converted
+                        .insert(String::from("x-kubernetes-validations"), json!([{"rule": rule, "message": message}]));
                 }
                 "allOf" | "dependentSchemas" | "anyOf" => all.extend(condition(keyword, value)?),
                 "description" | "format" | "maxItems" | "maximum" | "minItems" | "minLength" | "minProperties"

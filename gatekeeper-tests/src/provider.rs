@@ -69,6 +69,11 @@ pub fn judged(key: &str) -> Value {
     serde_json::to_value(verdict).unwrap_or_default()
 }
 
+/// A message of the library as templates tell it: without line breaks.
+pub fn on_one_line(message: &str) -> String {
+    message.replace("\n  ", "; ").replace('\n', "; ")
+}
+
 /// The body of a response with these items.
 pub fn body(items: &[Value]) -> Vec<u8> {
     json!({

@@ -37,7 +37,8 @@ const NOT_UNDERSTOOD: &str = "the answer of provider `placement-guard` is not un
 fn a_good_answer_lets_a_request_pass_whatever_its_http_status_and_from_the_cache_too() {
     for rule in RULES {
         for status in [200, 500] {
-            let judged = judge(&rule, move |key| Reply::Http(status, body(&[json!({"key": key, "value": allowing()})])));
+            let judged =
+                judge(&rule, move |key| Reply::Http(status, body(&[json!({"key": key, "value": allowing()})])));
             assert_eq!((judged.violations.len(), judged.keys.len()), (0, 1), "{}", rule.file);
         }
         let judged = judge(&rule, |key| Reply::Cached(vec![json!({"key": key, "value": allowing()})]));
@@ -50,7 +51,8 @@ fn a_refusal_is_told_in_its_words_and_its_details_are_kept() {
     for rule in RULES {
         let value = json!({"allowed": false, "message": "no\n  because", "code": 403, "findings": ["a", "b"]});
         let judged = judge(&rule, move |key| Reply::Http(200, body(&[json!({"key": key, "value": value})])));
-        let expected = json!({"msg": "no\n  because", "details": {"code": 403, "findings": ["a", "b"]}});
+        let details = json!({"message": "no\n  because", "code": 403, "findings": ["a", "b"]});
+        let expected = json!({"msg": "no; because", "details": details});
         assert_eq!(judged.violations, [expected], "{}", rule.file);
     }
 }
@@ -65,16 +67,16 @@ fn everything_else_is_a_refusal() {
         ("null", |_| Reply::Http(200, b"null".to_vec()), NOT_UNDERSTOOD),
         ("an empty object", |_| Reply::Http(500, b"{}".to_vec()), NOT_UNDERSTOOD),
         ("a list", |_| Reply::Http(200, b"[]".to_vec()), "failed to unmarshal provider response"),
-        ("a response that is none", |_| Reply::Http(200, json!({"response": []}).to_string().into()), "failed to unmarshal"),
+        (
+            "a response that is none",
+            |_| Reply::Http(200, json!({"response": []}).to_string().into()),
+            "failed to unmarshal",
+        ),
         ("no items", |_| Reply::Http(200, body(&[])), NOT_UNDERSTOOD),
         ("nothing in the cache", |_| Reply::Cached(vec![]), NOT_UNDERSTOOD),
         ("an undefined function", |_| Reply::Undefined, NOT_UNDERSTOOD),
         ("an error for the key", |key| items(&[json!({"key": key, "error": "no"})]), NOT_UNDERSTOOD),
-        (
-            "an error from the cache",
-            |key| Reply::Cached(vec![json!({"key": key, "error": "no"})]),
-            NOT_UNDERSTOOD,
-        ),
+        ("an error from the cache", |key| Reply::Cached(vec![json!({"key": key, "error": "no"})]), NOT_UNDERSTOOD),
         (
             "an error beside the answer",
             |key| items(&[json!({"key": key, "value": allowing()}), json!({"key": key, "error": "no"})]),
@@ -112,11 +114,7 @@ fn everything_else_is_a_refusal() {
             |key| items(&[json!({"key": key, "value": {"allowed": false, "message": null}})]),
             NOT_UNDERSTOOD,
         ),
-        (
-            "a value in a list",
-            |key| items(&[json!({"key": key, "value": [allowing()]})]),
-            NOT_UNDERSTOOD,
-        ),
+        ("a value in a list", |key| items(&[json!({"key": key, "value": [allowing()]})]), NOT_UNDERSTOOD),
     ];
     for rule in RULES {
         for (what, reply, reason) in broken {

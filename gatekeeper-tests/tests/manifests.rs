@@ -30,7 +30,12 @@ fn there_is_a_template_and_a_constraint_for_each_rule_and_no_other_file() {
     let expected: BTreeSet<String> = RULES.iter().map(|rule| format!("{}.yaml", rule.file)).collect();
     assert_eq!(names("templates"), expected);
     assert_eq!(names("constraints"), expected);
-    let rego: BTreeSet<String> = RULES.iter().map(|rule| rule.file).chain(["placement_guard", "pods"]).map(|name| format!("{name}.rego")).collect();
+    let rego: BTreeSet<String> = RULES
+        .iter()
+        .map(|rule| rule.file)
+        .chain(["placement_guard", "pods"])
+        .map(|name| format!("{name}.rego"))
+        .collect();
     assert_eq!(names("rego"), rego);
 }
 
@@ -89,7 +94,8 @@ fn each_constraint_matches_the_kinds_that_its_rule_judges() {
         }
         assert_eq!(matched, judged, "{}", rule.file);
         let has_namespaces = policy["spec"].get("namespaceSelector").is_some();
-        let excluded = has_namespaces.then(|| json!(["kube-system", "kube-public", "kube-node-lease", "gatekeeper-system"]));
+        let excluded =
+            has_namespaces.then(|| json!(["kube-system", "kube-public", "kube-node-lease", "gatekeeper-system"]));
         assert_eq!(constraint["spec"]["match"].get("excludedNamespaces"), excluded.as_ref(), "{}", rule.file);
     }
 }
@@ -149,10 +155,14 @@ fn the_provider_is_where_the_service_is_and_the_name_in_its_certificate() {
     assert_eq!(provider["spec"]["caBundle"], "CA_BUNDLE");
     let files = documents("deployment.yaml");
     let service = files.iter().find(|file| file["kind"] == "Service").expect("a Service");
-    assert_eq!((&service["metadata"]["name"], &service["metadata"]["namespace"]), (&json!("placement-guard"), &json!("gatekeeper-system")));
+    assert_eq!(
+        (&service["metadata"]["name"], &service["metadata"]["namespace"]),
+        (&json!("placement-guard"), &json!("gatekeeper-system"))
+    );
     assert_eq!(service["spec"]["ports"][0]["port"], 8443);
     let certificates = documents("certificates.yaml");
-    let serving = certificates.iter().find(|file| file["spec"]["secretName"] == "placement-guard-tls").expect("a Certificate");
+    let serving =
+        certificates.iter().find(|file| file["spec"]["secretName"] == "placement-guard-tls").expect("a Certificate");
     let names = serving["spec"]["dnsNames"].as_array().expect("names");
     assert!(names.contains(&json!("placement-guard.gatekeeper-system.svc")), "{names:?}");
 }

@@ -38,17 +38,17 @@ key := placement_guard.key(
 	),
 )
 
-judged(object) := claimed(object) if placement_guard.kind == claim
+judged(whole) := claimed(whole) if placement_guard.kind == claim
 
-judged(object) := sourced(object) if placement_guard.kind == volume
+judged(whole) := sourced(whole) if placement_guard.kind == volume
 
-judged(object) := pods.placed(placement_guard.kind, used(pods.of(placement_guard.kind, object))) if {
+judged(whole) := pods.placed(placement_guard.kind, used(pods.of(placement_guard.kind, whole))) if {
 	placement_guard.kind in pods.kinds - {pods.stateful_set}
 }
 
-judged(object) := {"spec": {
-	"template": used(pods.of(pods.stateful_set, object)),
-	"volumeClaimTemplates": [claimed(given) | some given in items(get(get(object, "spec"), "volumeClaimTemplates"))],
+judged(whole) := {"spec": {
+	"template": used(pods.of(pods.stateful_set, whole)),
+	"volumeClaimTemplates": [claimed(given) | some given in items(get(get(whole, "spec"), "volumeClaimTemplates"))],
 }} if {
 	placement_guard.kind == pods.stateful_set
 }

@@ -44,28 +44,28 @@ key := placement_guard.key(
 	]),
 )
 
-judged(object) := {"spec": object.union_n([
-	{"local": part(get(get(object, "spec"), "local"), ["path"]) | is_local(object)},
-	{"nodeAffinity": get(get(object, "spec"), "nodeAffinity") | is_local(object)},
-	{"hostPath": part(get(get(object, "spec"), "hostPath"), ["path"]) | has_host_path(get(object, "spec"))},
+judged(whole) := {"spec": object.union_n([
+	{"local": part(get(get(whole, "spec"), "local"), ["path"]) | is_local(whole)},
+	{"nodeAffinity": get(get(whole, "spec"), "nodeAffinity") | is_local(whole)},
+	{"hostPath": part(get(get(whole, "spec"), "hostPath"), ["path"]) | has_host_path(get(whole, "spec"))},
 	# A requester that is bound to a node may change nothing in the spec of another node's volume.
-	{member: value | is_bound; is_local(object); some member, value in object.spec},
+	{member: value | is_bound; is_local(whole); some member, value in whole.spec},
 ])} if {
 	placement_guard.kind == volume
 }
 
-judged(object) := part(object, ["provisioner", "volumeBindingMode"]) if {
+judged(whole) := part(whole, ["provisioner", "volumeBindingMode"]) if {
 	placement_guard.kind == class
-	get(object, "provisioner") == "kubernetes.io/no-provisioner"
+	get(whole, "provisioner") == "kubernetes.io/no-provisioner"
 } else := {} if {
 	placement_guard.kind == class
 }
 
-judged(object) := pods.placed(placement_guard.kind, mounting(pods.of(placement_guard.kind, object))) if {
+judged(whole) := pods.placed(placement_guard.kind, mounting(pods.of(placement_guard.kind, whole))) if {
 	placement_guard.kind in pods.kinds
 }
 
-is_local(object) if get(get(object, "spec"), "local") != null
+is_local(whole) if get(get(whole, "spec"), "local") != null
 
 has_host_path(given) if get(given, "hostPath") != null
 

@@ -14,8 +14,9 @@ allows(question) if {
 	answer.responses[0][1].allowed == true
 }
 
-# Why a request is refused. The sense comes first: the status of a constraint keeps 256 bytes.
-refusal(question) := {"msg": message, "details": object.remove(decision, ["allowed", "message"])} if {
+# Why a request is refused. The sense comes first: the status of a constraint keeps 256 bytes. All of it is on one line: the
+# API server drops a warning with a line break, and nobody would hear of it under `enforcementAction: warn`.
+refusal(question) := {"msg": on_one_line(message), "details": object.remove(decision, ["allowed"])} if {
 	response := answers(question).responses[0]
 	response[0] == question
 	decision := response[1]
@@ -23,6 +24,8 @@ refusal(question) := {"msg": message, "details": object.remove(decision, ["allow
 	message := decision.message
 	is_string(message)
 } else := {"msg": concat(" ", ["placement-guard gave no decision, so the request is refused:", reason(question)])}
+
+on_one_line(message) := replace(replace(message, "\n  ", "; "), "\n", "; ")
 
 reason(question) := "the template cannot read the object" if {
 	not is_string(question)

@@ -23,13 +23,13 @@ in_spec := {
 kinds := in_spec | {itself, template, cron_job}
 
 # The pod of an object.
-of(kind, object) := object if kind == itself
+of(kind, whole) := whole if kind == itself
 
-of(kind, object) := get(object, "template") if kind == template
+of(kind, whole) := get(whole, "template") if kind == template
 
-of(kind, object) := get(get(get(get(object, "spec"), "jobTemplate"), "spec"), "template") if kind == cron_job
+of(kind, whole) := get(get(get(get(whole, "spec"), "jobTemplate"), "spec"), "template") if kind == cron_job
 
-of(kind, object) := get(get(object, "spec"), "template") if kind in in_spec
+of(kind, whole) := get(get(whole, "spec"), "template") if kind in in_spec
 
 # The same way back: messages name the place of a field in the object.
 placed(kind, pod) := pod if kind == itself
