@@ -5,13 +5,14 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"net/http"
-	"net/http/httptest"
 	"os"
+	"strings"
 
+	"github.com/open-policy-agent/frameworks/constraint/pkg/client"
 	"github.com/open-policy-agent/frameworks/constraint/pkg/client/reviews"
-	"github.com/open-policy-agent/frameworks/constraint/pkg/externaldata"
+	"github.com/open-policy-agent/frameworks/constraint/pkg/types"
 	"github.com/open-policy-agent/gatekeeper/v3/pkg/target"
 	admissionv1 "k8s.io/api/admission/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -30,6 +31,11 @@ type asked struct {
 
 // Cases that an API server would never send, or parameters that it would never store, are left out; not more than these.
 const mostLeftOut = 40
+
+// The kinds of constraints that our templates make.
+const kinds = 6
+
+const noDecision = "placement-guard gave no decision, so the request is refused: "
 
 const enforcementPoint = "validation.gatekeeper.sh"
 
@@ -53,66 +59,75 @@ func run(ctx context.Context, folder, file string) error {
 	if err := json.Unmarshal(text, &cases); err != nil {
 		return err
 	}
-	values := map[string]any{}
-	for _, each := range cases {
-		if each.Key != nil {
-			values[*each.Key] = each.Value
-		}
-	}
-	seen := ""
-	server := httptest.NewTLSServer(http.HandlerFunc(func(out http.ResponseWriter, in *http.Request) {
-		var request externaldata.ProviderRequest
-		response := externaldata.ProviderResponse{}
-		if err := json.NewDecoder(in.Body).Decode(&request); err != nil {
-			response.Response.SystemError = err.Error()
-		}
-		for _, key := range request.Request.Keys {
-			seen = key
-			if value, known := values[key]; known {
-				response.Response.Items = append(response.Response.Items, externaldata.Item{Key: key, Value: value})
-			}
-		}
-		_ = json.NewEncoder(out).Encode(response)
-	}))
-	defer server.Close()
-	engine, err := gatekeeper(ctx, folder, server)
+	provider := newProvider(cases)
+	defer provider.server.Close()
+	engine, err := gatekeeper(ctx, folder, provider.server)
 	if err != nil {
 		return err
 	}
 	leftOut, wrong := 0, 0
+	accepted := map[string]asked{}
 	for _, each := range cases {
-		constraint := &unstructured.Unstructured{Object: map[string]any{
-			"apiVersion": "constraints.gatekeeper.sh/v1beta1", "kind": each.Kind,
-			"metadata": map[string]any{"name": "case"}, "spec": map[string]any{"parameters": each.Parameters},
-		}}
-		request := &admissionv1.AdmissionRequest{}
-		if json.Unmarshal(each.Request, request) != nil {
+		violations, err := judge(ctx, engine, each)
+		if errors.Is(err, errNoRequest) {
 			leftOut++
 			continue
+		} else if err != nil {
+			return err
 		}
-		if _, err := engine.AddConstraint(ctx, constraint); err != nil {
-			leftOut++
-			continue
-		}
-		seen = ""
-		review := &target.AugmentedReview{AdmissionRequest: request, IsAdmission: true}
-		responses, err := engine.Review(ctx, review, reviews.EnforcementPoint(enforcementPoint))
-		if err != nil {
-			leftOut++
-			continue
-		}
-		if told := differs(each, seen, responses.Results()); told != "" {
+		if told := differs(each, provider.seen, violations); told != "" {
 			wrong++
 			fmt.Printf("%s by %s: %s\n", each.Case, each.Kind, told)
 		}
-		if _, err := engine.RemoveConstraint(ctx, constraint); err != nil {
-			return err
+		if each.Key != nil && each.Message == nil {
+			accepted[each.Kind] = each
 		}
+		provider.seen = ""
 	}
 	if wrong > 0 || leftOut > mostLeftOut {
 		return fmt.Errorf("of %d cases %d are judged otherwise, and %d were left out", len(cases), wrong, leftOut)
 	}
 	fmt.Printf("ok  Gatekeeper's engine judges %d cases as the other, and asks the same (%d are no requests of an API server)\n",
 		len(cases)-leftOut, leftOut)
+	if len(accepted) != kinds {
+		return fmt.Errorf("requests that are accepted on a clear yes: of %d kinds, expected are %d", len(accepted), kinds)
+	}
+	for kind, each := range accepted {
+		for what, body := range broken {
+			provider.breaks = body
+			violations, err := judge(ctx, engine, each)
+			if err != nil {
+				return err
+			}
+			if len(violations) != 1 || !strings.HasPrefix(violations[0].Msg, noDecision) {
+				return fmt.Errorf("%s lets a request pass when the provider answers %s: %v", kind, what, violations)
+			}
+		}
+	}
+	fmt.Printf("ok  each of %d kinds refuses with each of %d broken providers\n", kinds, len(broken))
 	return nil
+}
+
+var errNoRequest = errors.New("no request of an API server")
+
+// judge puts a request to a constraint with these parameters.
+func judge(ctx context.Context, engine *client.Client, each asked) ([]*types.Result, error) {
+	constraint := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "constraints.gatekeeper.sh/v1beta1", "kind": each.Kind,
+		"metadata": map[string]any{"name": "case"}, "spec": map[string]any{"parameters": each.Parameters},
+	}}
+	request := &admissionv1.AdmissionRequest{}
+	if json.Unmarshal(each.Request, request) != nil {
+		return nil, errNoRequest
+	}
+	if _, err := engine.AddConstraint(ctx, constraint); err != nil {
+		return nil, errNoRequest
+	}
+	review := &target.AugmentedReview{AdmissionRequest: request, IsAdmission: true}
+	responses, err := engine.Review(ctx, review, reviews.EnforcementPoint(enforcementPoint))
+	if err != nil {
+		return nil, errNoRequest
+	}
+	_, err = engine.RemoveConstraint(ctx, constraint)
+	return responses.Results(), err
 }

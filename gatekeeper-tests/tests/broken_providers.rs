@@ -136,9 +136,12 @@ fn items(items: &[Value]) -> Reply {
 /// A request of a kind that the template judges and that it cannot read is refused without a question.
 #[test]
 fn what_a_template_cannot_read_is_refused() {
-    for rule in RULES {
+    for (rule, member, value) in RULES.iter().flat_map(|rule| {
+        let broken = [("object", json!("no object")), ("kind", json!(null)), ("kind", json!("Pod"))];
+        broken.map(|(member, value)| (*rule, member, value))
+    }) {
         let (mut review, parameters) = question(&rule);
-        review["object"] = json!("no object");
+        review[member] = value;
         let template = Template::read(&rule).expect("a template");
         let judged = template.judge(&review, &parameters, |key| items(&[json!({"key": key, "value": allowing()})]));
         let judged = judged.expect("a judgement");

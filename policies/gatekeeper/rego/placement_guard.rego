@@ -84,7 +84,10 @@ name := input.review.name if {
 } else := get(get(input.review.object, "metadata"), "generateName")
 
 # Requests that are not judged, whatever is in them: those that store nothing, sub-resources, and other kinds.
-elsewhere(kinds) if not kind in kinds
+elsewhere(kinds) if {
+	is_string(kind.kind)
+	not kind in kinds
+}
 
 elsewhere(_) if operation in {"DELETE", "CONNECT"}
 
