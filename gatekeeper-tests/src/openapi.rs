@@ -58,8 +58,10 @@ impl Converter<'_> {
                     converted.extend(constants(value)?);
                 }
                 "properties" => {
+                    // What may only be null is not there.
+                    let properties = members(value)?.filter(|(_, schema)| schema["type"] != "null");
                     let properties: Result<Map<String, Value>, String> =
-                        members(value)?.map(|(name, schema)| Ok((name.clone(), self.schema(schema)?))).collect();
+                        properties.map(|(name, schema)| Ok((name.clone(), self.schema(schema)?))).collect();
                     converted.insert(keyword.clone(), Value::from(properties?));
                 }
                 "items" => {
@@ -97,7 +99,11 @@ impl Converter<'_> {
 /// What may be said besides: a condition, as something that holds or something else that does.
 fn condition(keyword: &str, value: &Value) -> Result<Vec<Value>, String> {
     match keyword {
-        "allOf" => value.as_array().into_iter().flatten().map(implication).collect(),
+        "allOf" => {
+            let each: Result<Vec<Vec<Value>>, String> =
+                value.as_array().into_iter().flatten().map(implication).collect();
+            Ok(each?.concat())
+        }
         "dependentSchemas" => {
             let each = members(value)?.map(|(name, schema)| {
                 let holds = check(schema)?.ok_or_else(|| unknown(keyword, schema))?;
@@ -109,14 +115,17 @@ fn condition(keyword: &str, value: &Value) -> Result<Vec<Value>, String> {
     }
 }
 
-fn implication(schema: &Value) -> Result<Value, String> {
-    let (Some(when), Some(then)) = (schema.get("if"), schema.get("then")) else {
-        return Err(unknown("allOf", schema));
-    };
-    match (check(when)?, check(then)?) {
-        (Some(when), Some(then)) => Ok(json!({"anyOf": [{"not": when}, then]})),
-        _ => Err(unknown("if", schema)),
-    }
+/// "If, then, else" as one or two alternatives that hold.
+fn implication(schema: &Value) -> Result<Vec<Value>, String> {
+    let when = schema.get("if").map(check).transpose()?.flatten().ok_or_else(|| unknown("allOf", schema))?;
+    let branches = [("then", json!({"not": when.clone()})), ("else", when)];
+    let written =
+        branches.into_iter().filter_map(|(keyword, otherwise)| Some((keyword, schema.get(keyword)?, otherwise)));
+    let alternatives = written.map(|(keyword, branch, otherwise)| {
+        let holds = check(branch)?.ok_or_else(|| unknown(keyword, branch))?;
+        Ok(json!({"anyOf": [otherwise, holds]}))
+    });
+    alternatives.collect()
 }
 
 /// A schema that checks values of which the type is known. `None` for one that only null passes.
