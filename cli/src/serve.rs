@@ -89,7 +89,7 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Complaint> {
         bounds: Bounds { evaluations, queue: usize::try_from(arguments.queue).unwrap_or(1), linger, ..bounds },
     };
     let drained = provider::serve(config, Arc::new(module));
-    let drained = drained.map_err(|error| failed(&error, "`placement-guard serve --help` says what is wanted"))?;
+    let drained = drained.map_err(|error| failed(&error, error.remedy()))?;
     if drained { Ok(Outcome::Accepted) } else { Err(failed(&"some requests were not answered in time", "see the log")) }
 }
 

@@ -204,15 +204,39 @@ fn what_keeps_it_from_starting_is_said_with_what_to_do() {
     std::fs::write(folder.path().join("bad.yaml"), "tolerations: {alowed: []}\n").unwrap();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let taken = listener.local_addr().unwrap().to_string();
+    let pem = "give files that hold `-----BEGIN …-----`, the key of the certificate among them";
     let cases: [(&[&str], &str); 8] = [
-        (&["--module", "none.wasm"], ""),
-        (&["--module", "empty"], ""),
-        (&["--module", "module.wasm", "--certificate", "none.crt"], ""),
-        (&["--module", "module.wasm", "--certificate", "empty"], ""),
-        (&["--module", "module.wasm", "--key", "empty"], ""),
-        (&["--module", "module.wasm", "--client-ca", "empty"], ""),
-        (&["--module", "module.wasm", "--settings", "bad.yaml"], ""),
-        (&["--module", "module.wasm", "--listen", &taken], ""),
+        (
+            &["--module", "none.wasm"],
+            "none.wasm: No such file or directory (os error 2); name a module file, or `registry://HOST/REPOSITORY:TAG`",
+        ),
+        (
+            &["--module", "empty"],
+            "empty: is no WebAssembly module: failed to parse WebAssembly module: unexpected end-of-file (at offset 0x0); \
+                give the file that `make module` wrote",
+        ),
+        (
+            &["--module", "module.wasm", "--certificate", "none.crt"],
+            &format!("serve: none.crt: cannot be read: No such file or directory (os error 2); {pem}"),
+        ),
+        (&["--module", "module.wasm", "--certificate", "empty"], &format!("serve: empty: no certificate in it; {pem}")),
+        (
+            &["--module", "module.wasm", "--key", "empty"],
+            &format!("serve: empty: no private key in it: no items found; {pem}"),
+        ),
+        (&["--module", "module.wasm", "--client-ca", "empty"], &format!("serve: empty: no certificate in it; {pem}")),
+        (
+            &["--module", "module.wasm", "--settings", "bad.yaml"],
+            "bad.yaml:1:15: tolerations.alowed: is not known; known here: `allowed`, `denied`, `standard`, \
+                `numericOperators`, `enforcement`, `exempt`; `placement-guard settings` prints what is known",
+        ),
+        (
+            &["--module", "module.wasm", "--listen", &taken],
+            &format!(
+                "serve: `{taken}` cannot be listened on: Address already in use (os error 98); \
+                    give an address of this machine that is free"
+            ),
+        ),
     ];
     for (options, complaint) in cases {
         let ran = serve(folder.path(), options).output().unwrap();
