@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use host::{Host, Limits, Memory, Module};
 use provider::{Bounds, Config, QueryClients};
@@ -52,6 +53,9 @@ pub struct Arguments {
     /// Seconds after which an evaluation is stopped
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=30))]
     evaluation_seconds: u64,
+    /// Seconds for which connections are still taken after SIGTERM, as long as the cluster may still send some
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u64).range(0..=600))]
+    linger_seconds: u64,
     /// Memory of an evaluation, in MiB
     #[arg(long, default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=4096))]
     evaluation_memory: u32,
@@ -68,6 +72,7 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Complaint> {
         arguments.evaluations.map_or(bounds.evaluations, |count| usize::try_from(count).unwrap_or(1)).max(1);
     let (module, module_name) = module(arguments, evaluations)?;
     let settings = arguments.settings.as_deref().map(|path| settings::usable(&Source::read(path)?)).transpose()?;
+    let linger = Duration::from_secs(arguments.linger_seconds);
     let client_name = || arguments.client_name.clone();
     let config = Config {
         module_name,
@@ -78,10 +83,10 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Complaint> {
         query_clients: arguments.client_ca.clone().map(|ca| QueryClients { ca, name: client_name() }),
         admit_client_ca: arguments.admit_client_ca.clone(),
         settings,
-        bounds: Bounds { evaluations, queue: usize::try_from(arguments.queue).unwrap_or(1), ..bounds },
+        bounds: Bounds { evaluations, queue: usize::try_from(arguments.queue).unwrap_or(1), linger, ..bounds },
     };
     let drained = provider::serve(config, Arc::new(module));
-    let drained = drained.map_err(|error| failed(&error, "`placement-guard serve --help` says what is wanted"))?;
+    let drained = drained.map_err(|error| failed(&error, error.remedy()))?;
     if drained { Ok(Outcome::Accepted) } else { Err(failed(&"some requests were not answered in time", "see the log")) }
 }
 

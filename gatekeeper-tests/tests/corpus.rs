@@ -118,7 +118,8 @@ fn keys_hold_nothing_that_varies() {
             }
         }
         // As OPA prints it: members in order, no space.
-        if parsed.to_string() == *key { Ok(()) } else { Err(format!("not canonical: {key}")) }
+        let canonical = parsed.to_string();
+        if canonical == *key { Ok(()) } else { Err(format!("not canonical: {key}")) }
     });
 }
 

@@ -22,7 +22,7 @@ struct Watched<T> {
     /// For people and metrics.
     what: &'static str,
     files: Vec<PathBuf>,
-    /// As they were read last, also where nothing could be made of them.
+    /// As they were read last, also where nothing could be made of them; nothing where they could not be read.
     seen: Mutex<Vec<Vec<u8>>>,
     current: Arc<ArcSwap<T>>,
     make: Make<T>,
@@ -52,19 +52,20 @@ impl<T> Watched<T> {
 
     fn look(&self, cryptography: &Arc<CryptoProvider>, metrics: &Metrics) {
         let (first, again) = (read(&self.files), read(&self.files));
-        // Files that are just being swapped may be read from both sides of the swap; the next look sees them whole. One
-        // that is missing for good is seen below, as empty.
+        // Files that are just being swapped may be read from both sides of the swap; the next look sees them whole.
         let contents = match (first, again) {
-            (Ok(first), Ok(again)) if first == again => first,
-            (Err(_), Err(_)) => Vec::new(),
+            (Ok(first), Ok(again)) if first == again => Ok(first),
+            (Err(error), Err(_)) => Err(error),
             _ => return,
         };
+        let found = contents.as_ref().cloned().unwrap_or_default();
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        if *seen == contents {
+        if *seen == found {
             return;
         }
-        let made = if contents.is_empty() { read(&self.files) } else { Ok(contents.clone()) }
-            .and_then(|contents| (self.make)(&self.files, &contents, cryptography));
+        *seen = found;
+        drop(seen);
+        let made = contents.and_then(|contents| (self.make)(&self.files, &contents, cryptography));
         match made {
             Ok(made) => {
                 metrics.loaded(self.what, (self.validity)(&made));
@@ -77,7 +78,6 @@ impl<T> Watched<T> {
                 tracing::error!(what = self.what, %error, "not reloaded, the old one stays in force");
             }
         }
-        *seen = contents;
     }
 }
 

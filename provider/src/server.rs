@@ -31,18 +31,34 @@ use crate::serving_pair::{CannotUse, Shown};
 /// Why the server does not start.
 #[derive(Debug, thiserror::Error)]
 pub enum CannotServe {
-    #[error("{0}; give files that a certificate was issued into, PEM")]
+    #[error("{0}")]
     Certificates(#[from] CannotUse),
-    #[error("TLS cannot be set up: {0}; give another certificate")]
+    #[error("TLS cannot be set up: {0}")]
     Tls(#[from] rustls::Error),
-    #[error("`{address}` cannot be listened on: {error}; give an address of this machine that is free")]
+    #[error("`{address}` cannot be listened on: {error}")]
     Listen { address: SocketAddr, error: std::io::Error },
-    #[error("{0}; write settings that this module knows")]
+    #[error("{0}")]
     Settings(String),
-    #[error("the module gives no answer: {0}; give a module of this program")]
+    #[error("the module gives no answer: {0}")]
     Module(#[from] CannotCall),
-    #[error("the system does not let it run: {0}; allow it threads and signals")]
+    #[error("the system does not let it run: {0}")]
     System(#[from] std::io::Error),
+}
+
+impl CannotServe {
+    /// What to do about it.
+    pub fn remedy(&self) -> &'static str {
+        match self {
+            CannotServe::Certificates(_) => {
+                "give files that hold `-----BEGIN …-----`, the key of the certificate among them"
+            }
+            CannotServe::Tls(_) => "give another certificate",
+            CannotServe::Listen { .. } => "give an address of this machine that is free",
+            CannotServe::Settings(_) => "write settings that this module knows",
+            CannotServe::Module(_) => "give a module of this program",
+            CannotServe::System(_) => "allow it threads and signals",
+        }
+    }
 }
 
 /// A server that listens and answers nobody yet.

@@ -62,10 +62,7 @@ pub fn certificates(file: &Path, pem: &[u8]) -> Result<Vec<CertificateDer<'stati
     let read: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(pem).collect();
     let read = read.map_err(|error| CannotUse::new(file, format!("not PEM: {error}")))?;
     if read.is_empty() {
-        return Err(CannotUse::new(
-            file,
-            "no certificate in it; it must hold PEM that begins `-----BEGIN CERTIFICATE-----`",
-        ));
+        return Err(CannotUse::new(file, "no certificate in it"));
     }
     Ok(read)
 }

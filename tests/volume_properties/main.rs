@@ -79,7 +79,7 @@ proptest! {
     fn the_order_of_terms_requirements_and_values_changes_nothing(update in update(), turn in any::<Index>()) {
         let turned = |pv: &Pv| {
             let mut pv = pv.clone();
-            let terms = pv.terms.as_mut().map(Vec::as_mut_slice).unwrap_or_default();
+            let terms = pv.terms.as_deref_mut().unwrap_or_default();
             for term in &mut *terms {
                 term.expressions.iter_mut().for_each(|requirement| requirement.values.reverse());
                 turn_by(&mut term.expressions, turn);
