@@ -36,6 +36,7 @@ impl Child {
     pub fn start(server: &str, folder: &Path) -> Self {
         let mut process = Command::new(std::env::current_exe().unwrap())
             .args([server.as_ref(), folder.as_os_str()])
+            .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
             .spawn()
@@ -62,8 +63,17 @@ impl Drop for Child {
     }
 }
 
+/// Ends this process when the one that started it is gone, in whatever way: its end of the pipe closes with it.
+fn end_with_the_run() {
+    std::thread::spawn(|| {
+        let _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
+        std::process::exit(0);
+    });
+}
+
 /// The provider as `placement-guard serve` runs it.
 pub fn provider(folder: &Path) {
+    end_with_the_run();
     provider::logging::begin();
     let module = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/placement-guard.wasm");
     let bounds = Bounds::default();
@@ -91,6 +101,7 @@ pub fn provider(folder: &Path) {
 
 /// The same TLS and the same HTTP, and an empty answer to whatever comes.
 pub fn nothing(folder: &Path) {
+    end_with_the_run();
     let certificate = CertificateDer::from_pem_file(folder.join("tls.crt")).unwrap();
     let key = PrivateKeyDer::from_pem_file(folder.join("tls.key")).unwrap();
     let tls = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()));
