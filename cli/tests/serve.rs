@@ -208,7 +208,7 @@ fn what_keeps_it_from_starting_is_said_with_what_to_do() {
     let cases: [(&[&str], &str); 8] = [
         (
             &["--module", "none.wasm"],
-            "none.wasm: No such file or directory (os error 2); name a module file, or `registry://HOST/REPOSITORY:TAG`",
+            "none.wasm: No such file or directory (os error 2); name a module file, or `HOST/REPOSITORY:TAG` in a registry",
         ),
         (
             &["--module", "empty"],
