@@ -391,6 +391,10 @@ fn every_case_about_which_the_module_has_something_to_say_is_matched() {
     let policies = policies();
     for case in corpus::cases().expect("the cases are readable") {
         let Some(request) = case.request().map(completed) else { continue };
+        // Whoever lets others than controllers write it names it in a policy of its own: audits do not know sub-resources.
+        if request["subResource"] == "status" {
+            continue;
+        }
         let settings: Value = serde_json::from_slice(&case.settings()).expect("settings are JSON");
         for policy in &policies {
             let sections: serde_json::Map<String, Value> = policy

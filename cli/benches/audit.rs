@@ -19,9 +19,12 @@ fn main() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let (json, yaml) = (folder.path().join("cluster.json"), folder.path().join("cluster.yaml"));
     write(&json, |out| {
-        let items: Vec<Value> = (0..OBJECTS).map(object).collect();
-        let list = json!({"apiVersion": "v1", "items": items, "kind": "List", "metadata": {"resourceVersion": ""}});
-        serde_json::to_writer_pretty(out, &list).map_err(std::io::Error::other)
+        // One after the other: what this program holds when it starts the audit counts as the audit's own peak.
+        write!(out, "{{\n\"apiVersion\": \"v1\",\n\"items\": [")?;
+        for number in 0..OBJECTS {
+            write!(out, "{}{:#}", if number == 0 { "\n" } else { ",\n" }, object(number))?;
+        }
+        writeln!(out, "\n],\n\"kind\": \"List\",\n\"metadata\": {{\"resourceVersion\": \"\"}}\n}}")
     });
     write(&yaml, |out| {
         writeln!(out, "apiVersion: v1\nitems:")?;

@@ -88,6 +88,12 @@ impl<'v, 'p> Request<'v, 'p> {
         self.group == group && self.kind == kind && self.sub_resource.is_none()
     }
 
+    /// Whether the request stores labels of an object of this group and kind: a write of the status does too, where the
+    /// API server takes back the spec alone (`persistentvolumeStatusStrategy`).
+    pub fn stores_labels_of(&self, group: &str, kind: &str) -> bool {
+        self.group == group && self.kind == kind && matches!(self.sub_resource, None | Some("status"))
+    }
+
     /// Whether an audit scan asks about an object that is there already. Scans are CREATE requests from nobody; the API
     /// server always names a user.
     pub fn is_audit(&self) -> bool {

@@ -280,7 +280,8 @@ impl Judgement<'_> {
         );
         Finding::new(Code::TolerationSecondsExceeded, headline)
             .detail("of several tolerations of one taint the first in the list decides how long the pod stays")
-            .detail(format!("accepted: `tolerationSeconds` of {limit} or less"))
+            // The API server takes seconds beside this effect alone.
+            .detail(format!("accepted: `tolerationSeconds` of {limit} or less, with `effect: NoExecute`"))
     }
 
     fn admits_everything(&self, report: &mut Report, budget: &mut Budget) {
@@ -322,8 +323,12 @@ fn invalid_number(toleration: &Toleration) -> Finding {
 
 fn matches_nothing(toleration: &Toleration) -> Finding {
     let headline = format!("toleration matches nothing: no taint can meet {}", describe(toleration));
-    Finding::new(Code::TolerationMatchesNothing, headline)
-        .detail("a taint's value is a label value: as a number it lies between 0 and 9223372036854775807")
+    let reason = match toleration.operator.as_deref().unwrap_or_default() {
+        "Gt" | "Lt" => "a taint's value is a label value: as a number it lies between 0 and 9223372036854775807",
+        "" | "Equal" | "Exists" => "a taint has a label key, a label value and one of the effects that there are",
+        _ => "its operator is none of `Equal`, `Exists`, `Gt` or `Lt`",
+    };
+    Finding::new(Code::TolerationMatchesNothing, headline).detail(reason)
 }
 
 fn numeric_operator(toleration: &Toleration) -> Finding {

@@ -147,8 +147,9 @@ impl Written<'_> {
 }
 
 fn read_zones(field: &Field<'_, '_>, facts: &mut Vec<Fact>) -> Result<(), Unreadable> {
-    let mut region_of = Labels::new();
+    let (mut region_of, mut seen) = (Labels::new(), Labels::new());
     for (region, zones) in field.members()? {
+        once(&mut seen, region, &zones)?;
         for item in zones.items()? {
             let zone = item.required_string()?;
             if zone.is_empty() || !Domain::OptionalText.contains(zone) {
@@ -183,8 +184,16 @@ fn one_of(key: &str, value: &str) -> NodeSelectorTerm {
     NodeSelectorTerm { match_expressions: Some(vec![requirement]), match_fields: None }
 }
 
+/// A name that stands twice is refused, as everywhere.
+fn once(seen: &mut Labels, name: &str, field: &Field<'_, '_>) -> Result<(), Unreadable> {
+    let twice = seen.insert(name.to_owned(), String::new()).is_some();
+    if twice { Err(field.unreadable("stands here twice")) } else { Ok(()) }
+}
+
 fn read_aliases(field: &Field<'_, '_>, facts: &mut Vec<Fact>) -> Result<(), Unreadable> {
+    let mut seen = Labels::new();
     for (old, new) in field.members()? {
+        once(&mut seen, old, &new)?;
         let target = new.required_string()?;
         if !Domain::Name.contains(target) {
             return Err(new.unacceptable("a label key"));

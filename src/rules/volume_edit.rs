@@ -201,7 +201,7 @@ pub fn describe_node(node: &Labels, volumes: &[&Volume]) -> String {
                 shown.push(key);
             }
         }
-        return format!("without {}", shown.join(", "));
+        return if shown.is_empty() { String::from("without labels") } else { format!("without {}", shown.join(", ")) };
     }
     let mut shown: Vec<String> = node.iter().take(MOST).map(|(key, value)| format!("`{key}={value}`")).collect();
     if node.len() > MOST {

@@ -89,7 +89,7 @@ impl VolumeNodeAffinity {
 impl Rule for VolumeNodeAffinity {
     fn judge(&self, request: &Request<'_, '_>, report: &mut Report) -> Result<(), Unreadable> {
         let stores = matches!(request.operation, Operation::Create | Operation::Update);
-        if !stores || !request.is_about("", "PersistentVolume") {
+        if !stores || !request.stores_labels_of("", "PersistentVolume") {
             return Ok(());
         }
         let name = short(request.object_name()?, 120);

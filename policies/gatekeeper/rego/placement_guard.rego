@@ -96,6 +96,13 @@ elsewhere(_) if is_subresource
 is_subresource if {
 	is_string(input.review.subResource)
 	input.review.subResource != ""
+	not stores_labels
+}
+
+# A write of a volume's status stores its labels too; only the spec is taken back.
+stores_labels if {
+	input.review.kind.kind == "PersistentVolume"
+	input.review.subResource == "status"
 }
 
 # What every request says. Namespace and user are there only where `exempt` of the parameters speaks of them.
