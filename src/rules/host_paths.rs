@@ -189,8 +189,7 @@ fn gives_no_more(new: &HostPathVolume<'_>, old: &HostPathVolume<'_>) -> bool {
         return false;
     }
     if new.mounts.is_empty() {
-        // Ephemeral containers could mount it before as well.
-        return true;
+        return !matches!(writer(old), Writer::None);
     }
     new.mounts.iter().all(|(container, read_only)| {
         old.mounts.iter().any(|(name, only_read)| name == container && (*read_only || !only_read))

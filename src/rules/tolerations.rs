@@ -278,10 +278,12 @@ impl Judgement<'_> {
             taint_text(taint),
             duration(limit)
         );
+        // The API server takes seconds beside this effect alone.
+        let no_execute = toleration.effect.as_deref() == Some("NoExecute");
+        let beside = if no_execute { "" } else { ", beside `effect: NoExecute`" };
         Finding::new(Code::TolerationSecondsExceeded, headline)
             .detail("of several tolerations of one taint the first in the list decides how long the pod stays")
-            // The API server takes seconds beside this effect alone.
-            .detail(format!("accepted: `tolerationSeconds` of {limit} or less, with `effect: NoExecute`"))
+            .detail(format!("accepted: `tolerationSeconds` of {limit} or less{beside}"))
     }
 
     fn admits_everything(&self, report: &mut Report, budget: &mut Budget) {

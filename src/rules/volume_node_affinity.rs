@@ -93,8 +93,15 @@ impl Rule for VolumeNodeAffinity {
             return Ok(());
         }
         let name = short(request.object_name()?, 120);
-        let new = Volume::read(request.new_state()?)?;
+        let mut new = Volume::read(request.new_state()?)?;
         let old = request.old_state()?.map(Volume::read).transpose()?;
+        if request.sub_resource.is_some() {
+            // Of a write of the status the labels are stored, and the spec is not.
+            match &old {
+                Some(old) if old.zone_labels != new.zone_labels => new.affinity = old.affinity.clone(),
+                _ => return Ok(()),
+            }
+        }
         if old.as_ref() == Some(&new) {
             report.annotate(Annotation::Relation, Relation::Unchanged.name().to_owned());
             return Ok(());
