@@ -415,12 +415,12 @@ fn every_case_about_which_the_module_has_something_to_say_is_matched() {
     }
     let expected = [
         ("access-modes", 24),
-        ("all-rules", 201),
+        ("all-rules", 202),
         ("csi-driver-tokens", 16),
         ("local-volumes", 35),
         ("node-taints", 4),
         ("tolerations", 40),
-        ("volume-node-affinity", 82),
+        ("volume-node-affinity", 83),
     ];
     assert_eq!(said, BTreeMap::from(expected));
 }

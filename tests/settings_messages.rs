@@ -53,6 +53,8 @@ const BAD: &[(&str, &[&str])] = &[
             r#"{"volumeNodeAffinity": {"allow": ["equivalent"]}}"#,
             r#"{"volumeNodeAffinity": {"allow": ["widened", 5]}}"#,
             r#"{"volumeNodeAffinity": {"allow": ["widened"], "allow": ["narrowed"]}}"#,
+            r#"{"volumeNodeAffinity": {"topology": {"zones": {"r": ["a"], "r": ["b"]}}}}"#,
+            r#"{"volumeNodeAffinity": {"topology": {"aliases": {"old": "a", "old": "b"}}}}"#,
             r#"{"volumeNodeAffinity": {"judgeBy": "liveNodes"}}"#,
             r#"{"volumeNodeAffinity": {"judgeBy": "anynode"}}"#,
             r#"{"volumeNodeAffinity": {"whileInUse": "deny"}}"#,
