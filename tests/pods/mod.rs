@@ -100,3 +100,29 @@ pub fn refusal(section: &str, value: &Value) -> Option<String> {
         _ => Some(verdict["message"].as_str().expect("a refusal says why").to_owned()),
     }
 }
+
+/// A toleration.
+pub fn one(key: &str, operator: &str, value: &str, effect: &str) -> Value {
+    json!({"key": key, "operator": operator, "value": value, "effect": effect})
+}
+
+/// Nothing is found.
+pub fn passes(answer: &Answer) {
+    assert!(answer.accepted && answer.findings.is_empty() && answer.warnings.is_empty(), "{answer:?}");
+}
+
+/// These are found, in this order, and nothing else.
+pub fn finds(answer: &Answer, findings: &[&str]) {
+    assert_eq!(answer.findings, findings, "{answer:?}");
+}
+
+/// A reference to an owner.
+pub fn owner(version: &str, kind: &str, controller: bool) -> Value {
+    json!({"apiVersion": version, "kind": kind, "name": "owner", "uid": "2", "controller": controller})
+}
+
+/// The request, sent by this user.
+pub fn sent_by(user: &Value, mut request: Value) -> Value {
+    request["userInfo"] = user.clone();
+    request
+}
