@@ -1,8 +1,7 @@
 //! What whoever writes the settings reads when they cannot be used: every way to get them wrong that is worth a sentence
 //! of its own, beside that sentence, in `tests/golden/settings_messages.txt`. `BLESS=1` writes the file anew.
 
-use std::path::Path;
-
+use corpus::golden::assert_golden;
 use placement_guard::kubewarden;
 use serde_json::Value;
 
@@ -145,19 +144,5 @@ fn every_way_to_get_the_settings_wrong_is_told_in_a_sentence() {
         }
         told.push('\n');
     }
-    assert_golden("settings_messages.txt", &told);
-}
-
-fn assert_golden(name: &str, actual: &str) {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
-    if std::env::var_os("BLESS").is_some_and(|bless| bless == "1") {
-        std::fs::write(&file, actual).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
-    }
-    let expected = std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
-    let different = expected.lines().zip(actual.lines()).find(|(old, new)| old != new);
-    assert!(
-        actual == expected,
-        "not what {} holds; where the change is meant, BLESS=1 writes it anew. First difference: {different:?}",
-        file.display()
-    );
+    assert_golden(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/settings_messages.txt"), &told);
 }

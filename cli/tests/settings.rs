@@ -6,14 +6,9 @@ use program::{Folder, repository};
 
 #[test]
 fn the_committed_schema_is_what_the_program_prints() {
-    let file = repository().join("settings.schema.json");
     let ran = Folder::new().run("settings");
     assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
-    if std::env::var_os("BLESS").is_some_and(|bless| bless == "1") {
-        std::fs::write(&file, &ran.out).unwrap();
-    }
-    let committed = std::fs::read_to_string(&file).unwrap_or_default();
-    assert!(committed == ran.out, "{} is stale; `make bless` writes it anew", file.display());
+    corpus::golden::assert_golden(repository().join("settings.schema.json"), &ran.out);
 }
 
 #[test]

@@ -1,16 +1,16 @@
 //! Texts that are committed and reviewed: compared with what is there now, rewritten by `make bless`.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-/// Panics unless the file `tests/golden/NAME` of this crate holds exactly `actual`. With `BLESS=1` in the environment it
-/// is written instead.
-pub fn assert_golden(name: &str, actual: &str) {
-    let file = file(name);
+/// Panics unless the file holds exactly `actual`. With `BLESS=1` in the environment it is written instead.
+#[track_caller]
+pub fn assert_golden(file: impl AsRef<Path>, actual: &str) {
+    let file = file.as_ref();
     if std::env::var_os("BLESS").is_some_and(|bless| bless == "1") {
-        std::fs::write(&file, actual).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+        std::fs::write(file, actual).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
         return;
     }
-    let expected = std::fs::read_to_string(&file)
+    let expected = std::fs::read_to_string(file)
         .unwrap_or_else(|error| panic!("{}: {error}; `make bless` writes it", file.display()));
     assert!(
         actual == expected,
@@ -18,10 +18,6 @@ pub fn assert_golden(name: &str, actual: &str) {
         file.display(),
         difference(&expected, actual)
     );
-}
-
-fn file(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name)
 }
 
 /// The lines from the first to the last that differ, of both sides.

@@ -33,6 +33,7 @@
 //!
 //! Unknown keys are refused everywhere, so that nothing expected is silently not checked.
 
+pub mod golden;
 pub mod measured;
 
 use std::collections::BTreeMap;

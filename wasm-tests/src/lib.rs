@@ -1,7 +1,6 @@
 //! The built module as Kubewarden's policy server runs it, for tests, the demonstration and the benchmark.
 
 pub mod demo;
-pub mod golden;
 mod module;
 mod response;
 mod table;

@@ -1,6 +1,6 @@
 //! The demonstration shows what it showed when it was last reviewed.
 
-use wasm_tests::golden::assert_golden;
+use corpus::golden::assert_golden;
 use wasm_tests::{Module, demo};
 
 #[test]
@@ -10,5 +10,5 @@ fn the_demonstration_shows_the_reviewed_table_within_110_columns() {
     assert_eq!(demo.requests, 11);
     let widest = demo.table.lines().map(|line| line.chars().count()).max();
     assert!(widest <= Some(110), "{widest:?} columns");
-    assert_golden("demo.txt", &demo.table);
+    assert_golden(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/demo.txt"), &demo.table);
 }

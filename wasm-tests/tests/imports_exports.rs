@@ -1,7 +1,7 @@
 //! What the module wants from its host, and what it offers.
 
+use corpus::golden::assert_golden;
 use wasm_tests::Module;
-use wasm_tests::golden::assert_golden;
 use wasmtime::ExternType;
 
 /// No clock, no randomness, no files: whatever engine runs the module, a request has one answer.
@@ -24,7 +24,10 @@ fn the_imports_and_exports_are_the_reviewed_ones() {
     // The order is the linker's own.
     let mut lines: Vec<String> = imports.chain(exports).collect();
     lines.sort();
-    assert_golden("imports_exports.txt", &format!("{}\n", lines.join("\n")));
+    assert_golden(
+        concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/imports_exports.txt"),
+        &format!("{}\n", lines.join("\n")),
+    );
 }
 
 /// Memory and globals without sizes and addresses, which change with every build.

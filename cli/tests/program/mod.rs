@@ -123,19 +123,8 @@ pub fn built_module() -> PathBuf {
     module
 }
 
-/// Panics unless `tests/golden/NAME` holds exactly `actual`; with `BLESS=1` in the environment it is written instead.
+/// [`corpus::golden::assert_golden`] on `tests/golden/NAME`.
 #[track_caller]
 pub fn assert_golden(name: &str, actual: &str) {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
-    if std::env::var_os("BLESS").is_some_and(|bless| bless == "1") {
-        std::fs::write(&file, actual).unwrap();
-        return;
-    }
-    let expected = std::fs::read_to_string(&file)
-        .unwrap_or_else(|error| panic!("{}: {error}; `make bless` writes it", file.display()));
-    assert!(
-        actual == expected,
-        "not what {} holds; where the change is meant, `make bless` and review the difference; it is now\n{actual}",
-        file.display()
-    );
+    corpus::golden::assert_golden(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name), actual);
 }
