@@ -8,6 +8,7 @@ use serde_saphyr::options::DuplicateKeyPolicy;
 
 use super::Source;
 use super::yaml::{options, unreadable};
+use super::yaml_json::{Write, visit_scalars};
 use crate::complaint::Complaint;
 
 /// A document as a tree of places.
@@ -40,41 +41,7 @@ impl<'de> Deserialize<'de> for Located {
                 out.write_str("a value that JSON knows")
             }
 
-            fn visit_bool<E>(self, _: bool) -> Result<Located, E> {
-                Ok(Located::Scalar)
-            }
-
-            fn visit_i64<E>(self, _: i64) -> Result<Located, E> {
-                Ok(Located::Scalar)
-            }
-
-            fn visit_u64<E>(self, _: u64) -> Result<Located, E> {
-                Ok(Located::Scalar)
-            }
-
-            fn visit_i128<E>(self, _: i128) -> Result<Located, E> {
-                Ok(Located::Scalar)
-            }
-
-            fn visit_u128<E>(self, _: u128) -> Result<Located, E> {
-                Ok(Located::Scalar)
-            }
-
-            fn visit_f64<E>(self, _: f64) -> Result<Located, E> {
-                Ok(Located::Scalar)
-            }
-
-            fn visit_str<E>(self, _: &str) -> Result<Located, E> {
-                Ok(Located::Scalar)
-            }
-
-            fn visit_unit<E>(self) -> Result<Located, E> {
-                Ok(Located::Scalar)
-            }
-
-            fn visit_none<E>(self) -> Result<Located, E> {
-                Ok(Located::Scalar)
-            }
+            visit_scalars!(|_json| Located::Scalar);
 
             fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Located, A::Error> {
                 let mut all = Vec::new();
