@@ -7,8 +7,9 @@ use std::mem::ManuallyDrop;
 
 use serde::Serialize;
 
-use crate::kubernetes::field::{self, Field, Unreadable};
-use crate::rules::{self, decision::Decision};
+use crate::kubernetes::field::{self, Field};
+use crate::rules;
+use crate::rules::decision::{Decision, SettingsVerdict};
 
 /// `validate`: judges the request in `{"settings": …, "request": …}`.
 pub fn validate(payload: &[u8]) -> Vec<u8> {
@@ -28,20 +29,11 @@ fn judge(payload: &[u8]) -> Decision {
     }
 }
 
-#[derive(Serialize)]
-struct SettingsVerdict {
-    valid: bool,
-    message: Option<String>,
-}
-
 /// `validate_settings`: whether the settings can be used, and if not, why, in a sentence.
 pub fn validate_settings(payload: &[u8]) -> Vec<u8> {
-    let verdict = field::parse(payload)
+    let read = field::parse(payload)
         .and_then(|document| rules::read_settings(&Field::root("settings", &document)).map(|_settings| ()));
-    to_json(&SettingsVerdict {
-        valid: verdict.is_ok(),
-        message: verdict.err().map(|Unreadable { path, problem }| format!("settings are not valid: {path}: {problem}")),
-    })
+    to_json(&SettingsVerdict::from(read))
 }
 
 /// `protocol_version`: the version of Kubewarden's protocol that this module speaks.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use host::{Host, Limits, Memory, Module};
-use placement_guard::rules::decision::Decision;
+use placement_guard::rules::decision::{Decision, SettingsVerdict};
 use placement_guard::verdict::{self, Verdict};
 
 use crate::complaint::Complaint;
@@ -89,20 +89,10 @@ impl<'m> Judge<'m> {
     /// # Errors
     /// What it says against them.
     pub fn check_settings(&self, source: &Source) -> Result<(), Complaint> {
-        #[derive(serde::Deserialize)]
-        struct Answer {
-            valid: bool,
-            message: Option<String>,
-        }
         let Some(module) = self.module else { return Ok(()) };
         let answer = module.call("validate_settings", &self.settings)?;
-        match serde_json::from_slice::<Answer>(&answer) {
-            Ok(Answer { valid: true, .. }) => Ok(()),
-            Ok(Answer { message, .. }) => {
-                let message = message.unwrap_or_else(|| String::from("the module refuses the settings"));
-                Err(settings::refused_by_a_module(source, &message))
-            }
-            Err(error) => Err(module.unusable(&format!("answers what is no verdict: {error}"))),
-        }
+        let verdict = serde_json::from_slice::<SettingsVerdict>(&answer)
+            .map_err(|error| module.unusable(&format!("answers what is no verdict: {error}")))?;
+        verdict.into_result().map_err(|message| settings::refused_by_a_module(source, &message))
     }
 }

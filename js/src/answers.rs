@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 
 use placement_guard::kubernetes::field::Unreadable;
+use placement_guard::rules::decision;
 use placement_guard::verdict;
-use serde::Serialize;
+use serde::de::value::{self, StrDeserializer};
+use serde::{Deserialize, Serialize};
 use tsify::Tsify;
 
 /// A decision.
@@ -42,10 +44,8 @@ pub struct SettingsVerdict {
 
 impl From<Result<(), Unreadable>> for SettingsVerdict {
     fn from(read: Result<(), Unreadable>) -> Self {
-        SettingsVerdict {
-            valid: read.is_ok(),
-            message: read.err().map(|unreadable| format!("settings are not valid: {unreadable}")),
-        }
+        let decision::SettingsVerdict { valid, message } = read.into();
+        SettingsVerdict { valid, message }
     }
 }
 
@@ -72,7 +72,7 @@ pub struct Relation {
 }
 
 /// The names of relations between sets of nodes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Tsify)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Tsify)]
 #[serde(rename_all = "camelCase")]
 pub enum RelationName {
     Unchanged,
@@ -86,15 +86,7 @@ pub enum RelationName {
 impl RelationName {
     /// Reads the annotation `relation`.
     pub fn of(name: &str) -> Option<Self> {
-        Some(match name {
-            "unchanged" => RelationName::Unchanged,
-            "equivalent" => RelationName::Equivalent,
-            "widened" => RelationName::Widened,
-            "narrowed" => RelationName::Narrowed,
-            "shifted" => RelationName::Shifted,
-            "undecided" => RelationName::Undecided,
-            _ => return None,
-        })
+        Self::deserialize(StrDeserializer::<value::Error>::new(name)).ok()
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use host::{CannotCall, Module};
 use hyper_util::server::graceful::GracefulShutdown;
-use serde::Deserialize;
+use placement_guard::rules::decision::SettingsVerdict;
 use serde_json::value::RawValue;
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
@@ -199,20 +199,10 @@ async fn listener(address: SocketAddr) -> Result<TcpListener, CannotServe> {
 
 /// Settings that the module knows.
 fn usable(module: &Module, settings: String) -> Result<Arc<RawValue>, CannotServe> {
-    #[derive(Deserialize)]
-    struct Answer {
-        valid: bool,
-        message: Option<String>,
-    }
     let answer = module.call("validate_settings", settings.as_bytes())?;
-    match serde_json::from_slice::<Answer>(&answer) {
-        Ok(Answer { valid: true, .. }) => {
-            let settings = RawValue::from_string(settings).map_err(|error| CannotServe::Settings(error.to_string()))?;
-            Ok(Arc::from(settings))
-        }
-        Ok(Answer { message, .. }) => {
-            Err(CannotServe::Settings(message.unwrap_or_else(|| String::from("the module refuses the settings"))))
-        }
-        Err(error) => Err(CannotServe::Settings(format!("the module answers what is no verdict: {error}"))),
-    }
+    let verdict = serde_json::from_slice::<SettingsVerdict>(&answer)
+        .map_err(|error| CannotServe::Settings(format!("the module answers what is no verdict: {error}")))?;
+    verdict.into_result().map_err(CannotServe::Settings)?;
+    let settings = RawValue::from_string(settings).map_err(|error| CannotServe::Settings(error.to_string()))?;
+    Ok(Arc::from(settings))
 }

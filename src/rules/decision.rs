@@ -132,6 +132,39 @@ impl Decision {
 
     /// The one answer to a request under settings that are not valid.
     pub fn unusable_settings(what: &Unreadable) -> Self {
-        Decision { message: Some(format!("settings are not valid: {what}")), ..Self::unreadable(what) }
+        Decision { message: Some(not_valid(what)), ..Self::unreadable(what) }
     }
+}
+
+/// Whether settings can be used, as the module answers it and programs read it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SettingsVerdict {
+    pub valid: bool,
+    /// Why not, in a sentence; null when the settings are valid.
+    pub message: Option<String>,
+}
+
+impl From<Result<(), Unreadable>> for SettingsVerdict {
+    fn from(read: Result<(), Unreadable>) -> Self {
+        SettingsVerdict { valid: read.is_ok(), message: read.err().map(|what| not_valid(&what)) }
+    }
+}
+
+impl SettingsVerdict {
+    /// The same for whoever asked a module.
+    ///
+    /// # Errors
+    /// Why the settings cannot be used.
+    pub fn into_result(self) -> Result<(), String> {
+        match self {
+            SettingsVerdict { valid: true, .. } => Ok(()),
+            SettingsVerdict { message, .. } => {
+                Err(message.unwrap_or_else(|| String::from("the module refuses the settings")))
+            }
+        }
+    }
+}
+
+fn not_valid(what: &Unreadable) -> String {
+    format!("settings are not valid: {what}")
 }
