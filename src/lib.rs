@@ -38,6 +38,8 @@
     unsafe_op_in_unsafe_fn
 )]
 
+#[cfg(any(test, target_arch = "wasm32"))]
+mod heap;
 pub mod kubernetes;
 pub mod kubewarden;
 pub mod logic;
