@@ -69,8 +69,10 @@ bench: module ## Measure: the algebra natively, an audit of 50,000 objects, and 
 	cargo bench $(LOCKED) --workspace --bench '*'
 
 .PHONY: load
-load: module ## Drive the server beside one that does nothing: REQUESTS=200000
-	cargo run --quiet $(LOCKED) --release --package provider --example load -- $(REQUESTS)
+load: module ## Drive the server with Gatekeeper's own client, beside one that does nothing: REQUESTS=200000
+	go -C cluster-tests/gatekeeper build -o $(CURDIR)/target/cluster/gatekeeper-load ./load
+	cargo run --quiet $(LOCKED) --release --package provider --example load -- \
+		target/cluster/gatekeeper-load $(or $(REQUESTS),200000)
 
 .PHONY: size
 size: ## Print the module's size, and fail above 450,000 bytes

@@ -27,7 +27,7 @@ use crate::certificates::CLIENT;
 
 /// A server that ends with the run.
 pub struct Child {
-    pub address: SocketAddr,
+    address: SocketAddr,
     process: std::process::Child,
 }
 
@@ -48,11 +48,9 @@ impl Child {
         Child { address: address.parse().unwrap_or_else(|error| panic!("{address}: {error}")), process }
     }
 
-    /// Bytes that it has in memory.
-    pub fn memory(&self) -> usize {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.process.id())).unwrap();
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
-        line.trim().trim_end_matches(" kB").parse::<usize>().unwrap() * 1024
+    /// What the client is told of it: where it listens, and which process it is.
+    pub fn arguments(&self) -> [String; 2] {
+        [format!("localhost:{}", self.address.port()), self.process.id().to_string()]
     }
 }
 
@@ -99,7 +97,7 @@ pub fn provider(folder: &Path) {
     });
 }
 
-/// The same TLS and the same HTTP, and an empty answer to whatever comes.
+/// The same TLS and the same HTTP, and as little as Gatekeeper's client takes for an answer to whatever comes.
 pub fn nothing(folder: &Path) {
     end_with_the_run();
     let certificate = CertificateDer::from_pem_file(folder.join("tls.crt")).unwrap();
@@ -118,7 +116,7 @@ pub fn nothing(folder: &Path) {
                 let stream = TokioIo::new(tls.accept(stream).await.unwrap());
                 let service = service_fn(|request: Request<Incoming>| async {
                     let _ = request.into_body().collect().await;
-                    Ok::<_, Infallible>(Response::new(Full::new(Bytes::new())))
+                    Ok::<_, Infallible>(Response::new(Full::new(Bytes::from_static(b"{}"))))
                 });
                 let _ = http1::Builder::new().serve_connection(stream, service).await;
             });
