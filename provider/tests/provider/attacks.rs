@@ -183,13 +183,16 @@ async fn more_keys_than_1000_are_refused() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn connections_have_a_bound() {
-    let server = start(hostile::module(30), Bounds { connections: 2, ..bounds() }, None).await;
-    let (first, second) = (server.gatekeeper().open().await, server.gatekeeper().open().await);
-    let mut third = TcpStream::connect(server.address).await.unwrap();
-    assert_eq!(third.read(&mut [0; 1]).await.unwrap_or(0), 0);
-    assert_eq!(server.metric("placement_guard_connections").await, 2.0);
+    let server = start(hostile::module(30), Bounds { connections: 4, ..bounds() }, None).await;
+    let mut open = Vec::new();
+    for _ in 0..4 {
+        open.push(server.gatekeeper().open().await);
+    }
+    let mut fifth = TcpStream::connect(server.address).await.unwrap();
+    assert_eq!(fifth.read(&mut [0; 1]).await.unwrap_or(0), 0);
+    assert_eq!(server.metric("placement_guard_connections").await, 4.0);
     server.comes_to("placement_guard_connections_closed_total{reason=\"too-many\"}", 1.0).await;
-    drop((first, second));
+    drop(open);
     server.comes_to("placement_guard_connections", 0.0).await;
     others_are_answered(&server).await;
 }

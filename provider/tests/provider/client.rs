@@ -96,10 +96,13 @@ impl Connection {
 pub async fn get_plain(address: SocketAddr, path: &str) -> (u16, String) {
     let stream = TcpStream::connect(address).await.unwrap();
     let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.unwrap();
-    tokio::spawn(async { connection.await.unwrap_or_default() });
-    let request = Request::get(path).header("host", "localhost").body(Full::<Bytes>::default()).unwrap();
+    let connection = tokio::spawn(async { connection.await.unwrap_or_default() });
+    let request = Request::get(path).header("host", "localhost").header("connection", "close");
+    let request = request.body(Full::<Bytes>::default()).unwrap();
     let response = sender.send_request(request).await.unwrap();
     let status = response.status().as_u16();
     let body = response.into_body().collect().await.unwrap().to_bytes();
+    // The server has closed it by then, so that whoever asks again and again has one connection at once.
+    connection.await.unwrap();
     (status, String::from_utf8(body.to_vec()).unwrap())
 }
