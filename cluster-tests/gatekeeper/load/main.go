@@ -27,6 +27,9 @@ const turns = 20
 // As many requests as Gatekeeper keeps connections.
 const atOnce = 10
 
+// With fewer, the server would not be warm when its memory is looked at.
+const fewest = 20_000
+
 // After so many turns everything is there that will ever be: threads, pages of the pool, buffers.
 const warm = 2
 
@@ -64,6 +67,9 @@ func run(arguments []string) (bool, error) {
 	requests, err := strconv.Atoi(arguments[0])
 	if err != nil {
 		return false, err
+	}
+	if requests < fewest {
+		return false, fmt.Errorf("%d requests are too few to measure anything; %d are enough", requests, fewest)
 	}
 	folder := arguments[1]
 	authority, err := os.ReadFile(filepath.Join(folder, "ca.crt"))
