@@ -70,7 +70,7 @@ bench: module ## Measure: the algebra natively, an audit of 50,000 objects, and 
 
 .PHONY: load
 load: module ## Drive the server with Gatekeeper's own client, beside one that does nothing: REQUESTS=200000
-	@command -v go >/dev/null || { echo "load: \`go\` is missing; install Go 1.26 or later" >&2; exit 1; }
+	.ci/need-go
 	go -C cluster-tests/gatekeeper build -o $(CURDIR)/target/cluster/gatekeeper-load ./load
 	cargo run --quiet $(LOCKED) --release --package provider --example load -- \
 		target/cluster/gatekeeper-load $(or $(REQUESTS),200000)
