@@ -43,15 +43,14 @@ const (
 // server is one that is driven.
 type server struct {
 	provider *unversioned.Provider
-	pid      string
 	decides  bool
 	times    []time.Duration
 	took     time.Duration
 }
 
 func main() {
-	if len(os.Args) != 7 {
-		fmt.Fprintln(os.Stderr, "usage: load REQUESTS FOLDER NOTHING PID PROVIDER PID")
+	if len(os.Args) != 6 {
+		fmt.Fprintln(os.Stderr, "usage: load REQUESTS FOLDER NOTHING PROVIDER PID")
 		os.Exit(2)
 	}
 	reached, err := run(os.Args[1:])
@@ -80,18 +79,18 @@ func run(arguments []string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	named := func(name, address, pid string, decides bool) *server {
+	named := func(name, address string, decides bool) *server {
 		spec := unversioned.ProviderSpec{
 			URL: "https://" + address + "/v1/query", Timeout: 3,
 			CABundle: base64.StdEncoding.EncodeToString(authority),
 		}
 		return &server{
 			provider: &unversioned.Provider{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: spec},
-			pid:      pid, decides: decides,
+			decides:  decides,
 		}
 	}
-	nothing := named("nothing", arguments[2], arguments[3], false)
-	ours := named("provider", arguments[4], arguments[5], true)
+	nothing := named("nothing", arguments[2], false)
+	ours, pid := named("provider", arguments[3], true), arguments[4]
 	memory := 0.0
 	for turn := range turns {
 		for _, each := range []*server{nothing, ours} {
@@ -100,14 +99,14 @@ func run(arguments []string) (bool, error) {
 			}
 		}
 		if turn+1 == warm {
-			if memory, err = ours.memory(); err != nil {
+			if memory, err = residentMebibytes(pid); err != nil {
 				return false, err
 			}
 		}
 		fmt.Fprintf(os.Stderr, "\r%d of %d turns", turn+1, turns)
 	}
 	fmt.Fprintln(os.Stderr)
-	end, err := ours.memory()
+	end, err := residentMebibytes(pid)
 	if err != nil {
 		return false, err
 	}
@@ -185,16 +184,17 @@ func (s *server) throughput() float64 { return float64(len(s.times)) / s.took.Se
 
 func (s *server) percentile(percent int) time.Duration { return s.times[(len(s.times)-1)*percent/100] }
 
-func (s *server) memory() (float64, error) {
-	status, err := os.ReadFile(filepath.Join("/proc", s.pid, "status"))
+// residentMebibytes is what a process has in memory.
+func residentMebibytes(pid string) (float64, error) {
+	status, err := os.ReadFile(filepath.Join("/proc", pid, "status"))
 	if err != nil {
 		return 0, err
 	}
 	for line := range strings.Lines(string(status)) {
-		if resident, found := strings.CutPrefix(line, "VmRSS:"); found {
-			kibibytes, err := strconv.ParseFloat(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(resident), "kB")), 64)
+		if fields := strings.Fields(line); len(fields) == 3 && fields[0] == "VmRSS:" {
+			kibibytes, err := strconv.ParseFloat(fields[1], 64)
 			return kibibytes / 1024, err
 		}
 	}
-	return 0, fmt.Errorf("no memory of process %s", s.pid)
+	return 0, fmt.Errorf("no memory of process %s", pid)
 }

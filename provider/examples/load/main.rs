@@ -26,6 +26,6 @@ fn drive(client: &str, requests: &str) -> bool {
     certificates::write(folder.path());
     let [nothing, provider] = ["nothing", "provider"].map(|server| Child::start(server, folder.path()));
     let mut driven = Command::new(client);
-    driven.arg(requests).arg(folder.path()).args(nothing.arguments()).args(provider.arguments());
+    driven.arg(requests).arg(folder.path()).args([nothing.address(), provider.address(), provider.id().to_string()]);
     driven.status().unwrap_or_else(|error| panic!("{client}: {error}")).success()
 }

@@ -48,9 +48,14 @@ impl Child {
         Child { address: address.parse().unwrap_or_else(|error| panic!("{address}: {error}")), process }
     }
 
-    /// What the client is told of it: where it listens, and which process it is.
-    pub fn arguments(&self) -> [String; 2] {
-        [format!("localhost:{}", self.address.port()), self.process.id().to_string()]
+    /// Where it listens, under the name of its certificate.
+    pub fn address(&self) -> String {
+        format!("localhost:{}", self.address.port())
+    }
+
+    /// Which process it is.
+    pub fn id(&self) -> u32 {
+        self.process.id()
     }
 }
 
