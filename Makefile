@@ -19,7 +19,7 @@ help: ## List the targets
 .PHONY: module
 module: ## Build the policy module, target/placement-guard.wasm, annotated for Kubewarden
 	.ci/build-wasm placement-guard target/placement-guard.plain.wasm
-	cargo run --quiet $(LOCKED) --package annotate -- \
+	cargo run --quiet $(LOCKED) --package package -- \
 		--metadata metadata.yml --output $(MODULE) target/placement-guard.plain.wasm
 
 .PHONY: build
@@ -44,9 +44,9 @@ npm: ## Make the npm package, in target/npm
 .PHONY: npm-test
 npm-test: npm ## Test the npm package in Node, in TypeScript and in a browser
 	.ci/need-node
-	npm ci --prefix js/tests --ignore-scripts --no-audit --no-fund
+	npm ci --prefix crates/js/tests --ignore-scripts --no-audit --no-fund
 	cargo run --quiet $(LOCKED) --package placement-guard-js --example answers >target/npm-answers.json
-	node --test --test-reporter=spec js/tests/*.test.mjs
+	node --test --test-reporter=spec crates/js/tests/*.test.mjs
 
 .PHONY: cluster-test
 cluster-test: module ## A real API server with Gatekeeper, from their Go packages: ten minutes the first time, then one
@@ -71,8 +71,8 @@ bench: module ## Measure: the algebra natively, an audit of 50,000 objects, and 
 .PHONY: load
 load: module ## Drive the server with Gatekeeper's own client, beside one that does nothing: REQUESTS=200000
 	.ci/need-go
-	go -C cluster-tests/gatekeeper build -o $(CURDIR)/target/cluster/gatekeeper-load ./load
-	cargo run --quiet $(LOCKED) --release --package provider --example load -- \
+	go -C tests/cluster/gatekeeper build -o $(CURDIR)/target/cluster/gatekeeper-load ./load
+	cargo run --quiet $(LOCKED) --release --package server --example load -- \
 		target/cluster/gatekeeper-load $(or $(REQUESTS),200000)
 
 .PHONY: size

@@ -1,9 +1,9 @@
 //! What one request costs natively, from bytes to bytes. `wasm-tests/benches/evaluation.rs` asks the same of the built
 //! module.
 
-use corpus::measured::{MEASURED, Measured};
 use divan::Bencher;
 use placement_guard::kubewarden::validate;
+use testkit::measured::{MEASURED, Measured};
 
 fn main() {
     divan::main();

@@ -2,7 +2,6 @@
 
 use std::sync::LazyLock;
 
-use corpus::Case;
 use placement_guard::kubernetes::field::{self, Field};
 use placement_guard::kubernetes::node_selector::Labels;
 use placement_guard::kubernetes::volume::Volume;
@@ -10,10 +9,11 @@ use placement_guard::kubewarden;
 use placement_guard::rules::decision::Decision;
 use placement_guard::verdict::{self, Verdict};
 use serde_json::{Value, json};
+use testkit::Case;
 
 /// Every case with its answer. Some cost their whole budget, so each is answered once.
 static ANSWERED: LazyLock<Vec<(Case, Value)>> = LazyLock::new(|| {
-    let cases = corpus::cases().unwrap_or_else(|complaints| panic!("cases that cannot be read:\n{complaints}"));
+    let cases = testkit::cases().unwrap_or_else(|complaints| panic!("cases that cannot be read:\n{complaints}"));
     let answer = |case: &Case| match case.function() {
         "validate" => kubewarden::validate(&case.payload()),
         _ => kubewarden::validate_settings(&case.payload()),
@@ -106,7 +106,7 @@ fn every_recorded_request_can_be_read_and_is_accepted_where_no_rule_is_about_it(
     let mut read = 0;
     for file in std::fs::read_dir(folder).expect("the recorded requests are there") {
         let name = file.expect("a file").path().file_stem().expect("a name").to_string_lossy().into_owned();
-        let request = corpus::recorded(&name).unwrap_or_else(|error| panic!("{error}"));
+        let request = testkit::recorded(&name).unwrap_or_else(|error| panic!("{error}"));
         let payload = json!({"settings": {"volumeNodeAffinity": {}}, "request": request}).to_string();
         let answer = json_of(&kubewarden::validate(payload.as_bytes()));
         assert_ne!(answer["code"], 422, "{name}: {answer}");

@@ -207,7 +207,7 @@ fn recorded() -> Vec<(String, Value)> {
         .filter_map(|entry| entry.expect("a file").file_name().to_str()?.strip_suffix(".json").map(str::to_owned))
         .collect();
     names.sort();
-    names.into_iter().map(|name| (name.clone(), corpus::recorded(&name).expect("a recorded request"))).collect()
+    names.into_iter().map(|name| (name.clone(), testkit::recorded(&name).expect("a recorded request"))).collect()
 }
 
 /// Whether a verdict says more than that nothing was touched.
@@ -389,7 +389,7 @@ fn every_recorded_request_about_which_the_module_has_something_to_say_is_matched
 fn every_case_about_which_the_module_has_something_to_say_is_matched() {
     let mut said: BTreeMap<&str, usize> = BTreeMap::new();
     let policies = policies();
-    for case in corpus::cases().expect("the cases are readable") {
+    for case in testkit::cases().expect("the cases are readable") {
         let Some(request) = case.request().map(completed) else { continue };
         // Whoever lets others than controllers write it names it in a policy of its own: audits do not know sub-resources.
         if request["subResource"] == "status" {

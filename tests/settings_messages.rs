@@ -1,9 +1,9 @@
 //! What whoever writes the settings reads when they cannot be used: every way to get them wrong that is worth a sentence
 //! of its own, beside that sentence, in `tests/golden/settings_messages.txt`. `BLESS=1` writes the file anew.
 
-use corpus::golden::assert_golden;
 use placement_guard::kubewarden;
 use serde_json::Value;
+use testkit::golden::assert_golden;
 
 /// Settings that cannot be used, as the bytes that the module is given.
 const BAD: &[(&str, &[&str])] = &[

@@ -83,6 +83,11 @@ impl<'v, 'p> Request<'v, 'p> {
         })
     }
 
+    /// Whether the request stores an object: a CREATE or an UPDATE.
+    pub fn stores(&self) -> bool {
+        matches!(self.operation, Operation::Create | Operation::Update)
+    }
+
     /// Whether the request is about an object of this group and kind itself, not about a sub-resource of it.
     pub fn is_about(&self, group: &str, kind: &str) -> bool {
         self.group == group && self.kind == kind && self.sub_resource.is_none()

@@ -67,6 +67,7 @@ codes! {
     LocalForeignNode "local-foreign-node" Refuses,
     HostPathNotAllowed "host-path-not-allowed" Refuses,
     ImmediateBinding "immediate-binding" Refuses,
+    RequestTooLarge "request-too-large" Refuses,
 }
 
 /// One thing found, in words for a person and with a code for a machine.

@@ -1,38 +1,28 @@
-//! Decides: settings and a request in, a decision out. One file per rule; none knows which engine asks.
+//! Decides: settings and a request in, a decision out. A folder per rule; none knows which engine asks.
 
 mod access_modes;
 mod csi_driver_tokens;
-mod csi_sidecars;
 pub mod decision;
 pub mod finding;
 mod glob;
-mod host_paths;
 mod local_volumes;
 mod node_taints;
-mod pinned_volume;
+pub mod rule;
+mod section;
 pub mod settings;
-mod standard_tolerations;
-mod taint_space;
 mod tolerations;
-mod topology;
-mod volume_edit;
 mod volume_node_affinity;
-mod volume_state;
 
 use crate::kubernetes::field::{Field, Unreadable};
 use crate::kubernetes::request::{Operation, Request};
+use crate::logic::Budget;
 use decision::{Decision, Report};
-use finding::Finding;
+use finding::{Code, Finding};
+use rule::Stopped;
 use settings::Settings;
 
-/// One rule with the settings of its section.
-trait Rule {
-    /// Adds what it finds in the request to the report. A request that is none of its business adds nothing.
-    ///
-    /// # Errors
-    /// When a fragment that this rule reads cannot be read.
-    fn judge(&self, request: &Request<'_, '_>, report: &mut Report) -> Result<(), Unreadable>;
-}
+/// Steps that one request may take, all rules together.
+pub const STEPS: u64 = 1_250_000;
 
 /// Judges a request by every rule that is in force.
 ///
@@ -58,15 +48,30 @@ fn report(settings: &Settings, request: &Request<'_, '_>) -> Result<Report, Unre
     if matches!(request.operation, Operation::Delete) {
         return Ok(report);
     }
+    let mut budget = Budget::of(STEPS);
     for (scope, rule) in &settings.sections {
         if scope.exempts(request) {
             continue;
         }
         let mut found = Report::default();
-        rule.judge(request, &mut found)?;
+        match rule.judge(request, &mut budget, &mut found) {
+            Ok(()) => {}
+            Err(Stopped::Unreadable(unreadable)) => return Err(unreadable),
+            Err(Stopped::Exhausted) => found.find(too_much_work(scope.section)),
+        }
         report.absorb(found, scope.only_warn);
     }
     Ok(report)
+}
+
+/// What is found when a rule has not judged the whole request. It refuses under `enforcement: deny`.
+fn too_much_work(section: &str) -> Finding {
+    Finding::new(
+        Code::RequestTooLarge,
+        format!("request too large: `{section}` could not judge all of it within {STEPS} steps"),
+    )
+    .detail("what was not judged is not accepted")
+    .detail("accepted: an object with fewer entries")
 }
 
 /// Judges a request as it was sent, under settings as they were written.

@@ -4,8 +4,8 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use corpus::measured::{HOST_NAMES, HOST_NAMES_UNCHANGED, MEASURED, Measured, TYPICAL};
 use divan::Bencher;
+use testkit::measured::{HOST_NAMES, HOST_NAMES_UNCHANGED, MEASURED, Measured, TYPICAL};
 use wasm_tests::Module;
 
 fn main() {

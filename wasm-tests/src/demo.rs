@@ -60,7 +60,7 @@ pub fn run(module: &Module) -> Demo {
     let mut table = Table::new(&columns);
     let mut took = Duration::ZERO;
     for row in ROWS {
-        let request = corpus::recorded(row.recorded).unwrap_or_else(|error| panic!("{error}"));
+        let request = testkit::recorded(row.recorded).unwrap_or_else(|error| panic!("{error}"));
         let settings = (row.settings)();
         let begin = Instant::now();
         let response = module.validate(&settings, &request);

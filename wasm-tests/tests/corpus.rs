@@ -6,7 +6,7 @@ use wasm_tests::Module;
 #[test]
 fn the_module_answers_every_case_as_the_library_does_byte_for_byte() {
     let module = Module::built().unwrap_or_else(|error| panic!("{error}"));
-    let cases = corpus::cases().unwrap_or_else(|complaints| panic!("cases that cannot be read:\n{complaints}"));
+    let cases = testkit::cases().unwrap_or_else(|complaints| panic!("cases that cannot be read:\n{complaints}"));
     let mut failures = Vec::new();
     for case in &cases {
         let payload = case.payload();

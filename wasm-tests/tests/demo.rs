@@ -1,6 +1,6 @@
 //! The demonstration shows what it showed when it was last reviewed.
 
-use corpus::golden::assert_golden;
+use testkit::golden::assert_golden;
 use wasm_tests::{Module, demo};
 
 #[test]

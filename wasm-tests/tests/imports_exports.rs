@@ -1,6 +1,6 @@
 //! What the module wants from its host, and what it offers.
 
-use corpus::golden::assert_golden;
+use testkit::golden::assert_golden;
 use wasm_tests::Module;
 use wasmtime::ExternType;
 

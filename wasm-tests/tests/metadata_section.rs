@@ -5,7 +5,7 @@ use wasm_tests::Module;
 
 fn section() -> Value {
     let module = std::fs::read(Module::built_path()).unwrap_or_else(|error| panic!("{error}; run `make module`"));
-    let json = annotate::read(&module).unwrap().expect("the built module has a metadata section");
+    let json = package::read(&module).unwrap().expect("the built module has a metadata section");
     serde_json::from_slice(json).unwrap()
 }
 
@@ -21,8 +21,8 @@ fn the_protocol_version_stated_is_the_one_answered() {
 #[test]
 fn the_section_is_that_of_the_metadata_file() {
     let yaml = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../metadata.yml")).unwrap();
-    let metadata = annotate::Metadata::parse(&yaml).unwrap();
+    let metadata = package::Metadata::parse(&yaml).unwrap();
     let mut expected = serde_json::to_value(metadata).unwrap();
-    expected["protocolVersion"] = annotate::PROTOCOL_VERSION.into();
+    expected["protocolVersion"] = package::PROTOCOL_VERSION.into();
     assert_eq!(section(), expected, "the module was built from another metadata.yml; run `make module`");
 }

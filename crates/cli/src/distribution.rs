@@ -1,0 +1,132 @@
+//! `package`, `push` and `pull`: a module on its way from a build to a registry and back.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use package::{InvalidMetadata, NotPackaged};
+use registry::{Access, Progress, Pulled, Transfer};
+
+use crate::complaint::{Complaint, Outcome};
+use crate::input::Source;
+use crate::output;
+
+#[derive(clap::Args)]
+pub struct Package {
+    /// The module as the compiler left it
+    module: PathBuf,
+    /// What Kubewarden is told of the module
+    #[arg(long, default_value = "metadata.yml")]
+    metadata: PathBuf,
+    /// Where the annotated module goes
+    #[arg(long, short)]
+    output_path: PathBuf,
+}
+
+#[derive(clap::Args)]
+pub struct Push {
+    /// An annotated module, as `package` and `make module` leave it
+    module: PathBuf,
+    /// Where it goes: `HOST/REPOSITORY:TAG`
+    reference: String,
+    /// Speak plain HTTP, to a registry on this machine
+    #[arg(long)]
+    insecure: bool,
+}
+
+#[derive(clap::Args)]
+pub struct Pull {
+    /// What is fetched: `HOST/REPOSITORY:TAG` or `HOST/REPOSITORY@sha256:…`
+    reference: String,
+    /// Where the module goes; it is there whole, or not at all
+    #[arg(long, short)]
+    output_path: PathBuf,
+    /// Speak plain HTTP, to a registry on this machine
+    #[arg(long)]
+    insecure: bool,
+}
+
+/// Writes a module with its metadata in it.
+///
+/// # Errors
+/// When one of the files cannot be used.
+pub fn package(arguments: &Package) -> Result<Outcome, Complaint> {
+    let metadata = Source::read(&arguments.metadata)?;
+    let annotated = package::package(metadata.text(), &read(&arguments.module)?).map_err(|error| match error {
+        NotPackaged::Metadata(error @ InvalidMetadata::Unreadable(_)) => {
+            Complaint::new(metadata.shown(), error, "correct it")
+        }
+        NotPackaged::Metadata(error) => Complaint::said(format!("{}: {error}", metadata.shown())),
+        NotPackaged::Module(error) => Complaint::said(format!("{}: {error}", arguments.module.display())),
+    })?;
+    write(&arguments.output_path, &annotated)?;
+    Ok(Outcome::Accepted)
+}
+
+/// Pushes a module and prints where it is now, by digest.
+///
+/// # Errors
+/// What keeps it from being there.
+pub fn push(arguments: &Push) -> Result<Outcome, Complaint> {
+    let (bar, progress) = watched();
+    let access = Access::of_this_user(arguments.insecure);
+    let pushed = registry::push(&read(&arguments.module)?, &arguments.reference, &access, &progress);
+    bar.finish_and_clear();
+    let pushed = pushed.map_err(Complaint::said)?;
+    output::print(&format!("{}\n", pushed.by_digest))?;
+    Ok(Outcome::Accepted)
+}
+
+/// Pulls a module into a file and prints what it is, by digest.
+///
+/// # Errors
+/// What keeps it from being there.
+pub fn pull(arguments: &Pull) -> Result<Outcome, Complaint> {
+    let pulled = fetch(&arguments.reference, arguments.insecure)?;
+    write(&arguments.output_path, &pulled.module)?;
+    output::print(&format!("{}\n", pulled.by_digest))?;
+    Ok(Outcome::Accepted)
+}
+
+/// Pulls a module.
+///
+/// # Errors
+/// What keeps it from coming as it is.
+pub fn fetch(reference: &str, insecure: bool) -> Result<Pulled, Complaint> {
+    let (bar, progress) = watched();
+    let pulled = registry::pull(reference, &Access::of_this_user(insecure), &progress);
+    bar.finish_and_clear();
+    pulled.map_err(Complaint::said)
+}
+
+/// A bar that is drawn on a terminal alone, and what moves it.
+fn watched() -> (ProgressBar, Progress) {
+    let bar = ProgressBar::new(0);
+    if let Ok(style) = ProgressStyle::with_template("{bar:40} {bytes} of {total_bytes}, {eta} left") {
+        bar.set_style(style);
+    }
+    let moved = bar.clone();
+    let progress = Arc::new(move |Transfer { done, total }: Transfer| {
+        moved.set_length(total);
+        moved.set_position(done);
+    });
+    (bar, progress)
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, Complaint> {
+    std::fs::read(path)
+        .map_err(|error| Complaint::new(path.display(), format!("cannot be read: {error}"), "name a file that can be"))
+}
+
+/// Through a file beside it, so that nobody finds half a module under the name.
+fn write(path: &Path, bytes: &[u8]) -> Result<(), Complaint> {
+    let mut beside = path.as_os_str().to_owned();
+    beside.push(".part");
+    let beside = PathBuf::from(beside);
+    let written = std::fs::write(&beside, bytes).and_then(|()| std::fs::rename(&beside, path));
+    written.map_err(|error| {
+        // What is left of it helps nobody, and whether it goes away does not change the answer.
+        let _ = std::fs::remove_file(&beside);
+        Complaint::new(path.display(), format!("cannot be written: {error}"), "name a file that can be")
+    })
+}

@@ -1,0 +1,171 @@
+//! `audit`: what is found in files and in what is piped in, grouped, sorted and counted.
+
+mod program;
+
+use program::{Folder, assert_golden, repository};
+use serde_json::Value;
+
+fn golden(arguments: &str, file: &str) {
+    let ran = Folder::copy_of("cluster").run(&format!("audit {arguments}"));
+    assert_eq!((ran.code, ran.err.as_str()), (Some(1), ""));
+    assert_golden(file, &ran.out);
+}
+
+#[test]
+fn people_read_groups_in_report_order_and_the_sum() {
+    golden(".", "audit.txt");
+}
+
+#[test]
+fn programs_read_the_same() {
+    golden("--output json .", "audit.json");
+    golden("--output yaml .", "audit.yaml");
+    let read = |file: &str| {
+        let text = std::fs::read_to_string(repository().join("crates/cli/tests/golden").join(file)).unwrap();
+        serde_saphyr::from_str::<Value>(&text).unwrap()
+    };
+    assert_eq!(read("audit.json"), read("audit.yaml"));
+}
+
+#[test]
+fn a_terminal_shows_colours() {
+    let (code, shown) = Folder::copy_of("cluster").on_terminal(&[], "audit volumes.yaml");
+    assert_eq!(code, Some(1));
+    assert_golden("audit-colours.txt", &shown);
+}
+
+#[test]
+fn files_and_pipes_and_their_order_find_the_same() {
+    let folder = Folder::copy_of("cluster");
+    let volumes = std::fs::read_to_string(folder.path().join("volumes.yaml")).unwrap();
+    let named = folder.run("audit volumes.yaml").out;
+    for arguments in ["audit", "audit -"] {
+        let piped = folder.pipe(&volumes, arguments);
+        assert_eq!((piped.code, piped.out.replace("standard input:", "volumes.yaml:")), (Some(1), named.clone()));
+    }
+    let json = serde_saphyr::from_str::<Value>(&volumes).unwrap().to_string();
+    let of_json = folder.pipe(&json, "audit");
+    let places = |line: usize| format!("(standard input:{line})");
+    let expected = [4, 26, 37]
+        .iter()
+        .fold(named.replace("volumes.yaml:", "standard input:"), |text, line| text.replace(&places(*line), &places(1)));
+    assert_eq!((of_json.code, of_json.out), (Some(1), expected));
+    let one = folder.run("audit --output json rollout.yaml volumes.yaml broken.json").out;
+    assert_eq!(folder.run("audit --output json broken.json volumes.yaml rollout.yaml").out, one);
+}
+
+#[test]
+fn nothing_found_is_said_too() {
+    let folder = Folder::new();
+    folder.write("node.yaml", "apiVersion: v1\nkind: Node\nmetadata: {name: a}\n");
+    folder.run("audit node.yaml").printed(0, "objects: 1, findings: 0, would be refused: 0\n");
+    let no_items = "apiVersion: v1\nitems: []\nkind: List\n";
+    folder.pipe(no_items, "audit").printed(0, "objects: 0, findings: 0, would be refused: 0\n");
+    folder.run("audit --output json node.yaml").printed(
+        0,
+        "{\n  \"objects\": 1,\n  \"refused\": 0,\n  \"skipped\": 0,\n  \"findings\": [],\n  \"notTogether\": []\n}\n",
+    );
+}
+
+#[test]
+fn settings_decide_what_is_found_and_whether_it_refuses() {
+    let folder = Folder::copy_of("cluster");
+    folder.write("warn.yaml", "localVolumes: {pinned: true, enforcement: warn}\n");
+    let ran = folder.run("audit --settings warn.yaml --output json volumes.yaml");
+    let report: Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!(ran.code, Some(0));
+    assert_eq!((&report["objects"], &report["refused"]), (&Value::from(5), &Value::from(0)));
+    let found = &report["findings"][0];
+    assert_eq!((&found["code"], &found["count"]), (&Value::from("local-not-pinned"), &Value::from(2)));
+    assert_eq!(found["objects"][0]["refuses"], Value::from(false));
+    assert_eq!(report["findings"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn what_cannot_be_read_is_said_after_everything_else_was_judged() {
+    let folder = Folder::copy_of("cluster");
+    folder.write("a.yaml", "a: [\n").write("b.json", "{").write(".hidden/c.yaml", "a: [\n");
+    folder.write("deeper/node.yaml", "apiVersion: v1\nkind: Node\nmetadata: {name: a}\n");
+    let ran = folder.run("audit .");
+    let judged = Folder::copy_of("cluster").run("audit .").out;
+    assert_eq!(ran.out, judged.replace("objects: 9", "objects: 10"));
+    assert_eq!(
+        (ran.code, ran.err.as_str()),
+        (
+            Some(2),
+            "error: ./a.yaml:1:4: is no usable YAML: unclosed bracket '['; correct it\n\
+             error: ./b.json:1:1: is no JSON: EOF while parsing an object; correct it\n"
+        )
+    );
+}
+
+#[test]
+fn what_is_nothing_to_audit_is_no_clean_cluster() {
+    let folder = Folder::copy_of("cluster");
+    folder
+        .write("none/notes.txt", "")
+        .write("text.yaml", "---\nsome text\n")
+        .write("name.yaml", "apiVersion: v1\nkind: {}\n");
+    folder.write("comment.yaml", "# later\n---\n");
+    let give = "give manifests, or what `kubectl get pv,pvc,pods -A -o yaml` prints";
+    let cases = [
+        ("audit", format!("standard input: holds no document; {give}")),
+        ("audit none/notes.txt", format!("none/notes.txt: holds no document; {give}")),
+        (
+            "audit absent.yaml",
+            String::from("absent.yaml: cannot be read: No such file or directory (os error 2); name a file, or `-`"),
+        ),
+        ("audit comment.yaml", format!("comment.yaml: holds no document; {give}")),
+        ("audit values.yml", String::from("values.yml:1: has no `apiVersion` or no `kind`; give both")),
+        (
+            "audit text.yaml",
+            String::from("text.yaml:2: a manifest: must be an object, is a string: `some text`; correct the manifest"),
+        ),
+        (
+            "audit name.yaml",
+            String::from("name.yaml:1: kind: must be a string, is an object: `{}`; correct the manifest"),
+        ),
+    ];
+    for (arguments, complaint) in cases {
+        let ran = folder.run(arguments);
+        let last = ran.err.lines().last().map(str::to_owned);
+        assert_eq!((ran.code, last), (Some(2), Some(format!("error: {complaint}"))), "{arguments}");
+    }
+    let empty = "none: holds no file that ends in `.yaml`, `.yml` or `.json`; name another folder";
+    folder.run("audit none").complained(empty);
+}
+
+#[test]
+fn a_daemon_set_and_the_driver_whose_tokens_it_reads_are_not_applied_together() {
+    let folder = Folder::copy_of("cluster");
+    let warning = |driver: &str, daemon_set: &str| {
+        format!(
+            "warning: not together: CSIDriver `tokens.csi.example.com` ({driver}) puts its tokens into `secrets`, and \
+             DaemonSet `kube-system/tokens-node` ({daemon_set}) brings the driver to the nodes; apply the DaemonSet first, \
+             wait for `kubectl rollout status`, then apply the CSIDriver\n\n"
+        )
+    };
+    let sum = "objects: 2, findings: 0, would be refused: 0\n";
+    folder.run("audit rollout.yaml").printed(0, &(warning("rollout.yaml:1", "rollout.yaml:9") + sum));
+    let rollout = std::fs::read_to_string(folder.path().join("rollout.yaml")).unwrap();
+    let (driver, daemon_set) = rollout.split_once("---\n").unwrap();
+    folder.write("driver.yaml", driver).write("daemon-set.yaml", daemon_set);
+    let said = warning("driver.yaml:1", "daemon-set.yaml:1") + sum;
+    folder.run("audit driver.yaml daemon-set.yaml").printed(0, &said);
+    folder.run("audit daemon-set.yaml driver.yaml").printed(0, &said);
+    let alone = "objects: 1, findings: 0, would be refused: 0\n";
+    folder.run("audit driver.yaml").printed(0, alone);
+    folder.run("audit daemon-set.yaml").printed(0, alone);
+    // Of another driver, without tokens in secrets, and as the cluster has it already.
+    let others = [
+        (daemon_set.replace("tokens.csi", "other.csi"), driver.to_owned()),
+        (daemon_set.to_owned(), driver.replace("InSecrets: true", "InSecrets: false")),
+        (daemon_set.to_owned(), driver.replace("com}", "com, uid: 0-0}")),
+        (daemon_set.replace("system}", "system, uid: 0-0}"), driver.to_owned()),
+    ];
+    for (daemon_set, driver) in others {
+        folder.write("driver.yaml", driver).write("daemon-set.yaml", daemon_set);
+        let ran = folder.run("audit driver.yaml daemon-set.yaml");
+        assert!(!ran.out.contains("not together"), "{}", ran.out);
+    }
+}

@@ -1,0 +1,129 @@
+//! `check --module`: a module as a cluster would run it gives exactly the library's answers.
+
+mod program;
+
+use placement_guard::verdict;
+use placement_guard_cli::input::Source;
+use placement_guard_cli::judge::{Judge, Loaded};
+use program::{Folder, built_module, repository};
+use serde_json::json;
+
+fn built() -> Loaded {
+    Loaded::load(&built_module().display().to_string(), false).unwrap_or_else(|complaint| panic!("{complaint}"))
+}
+
+#[test]
+fn the_module_gives_the_librarys_verdict_on_every_case() {
+    let module = built();
+    let mut judged = 0;
+    for case in testkit::cases().unwrap() {
+        let settings = String::from_utf8(case.settings()).unwrap();
+        let source = Source::of("settings.yaml", &settings);
+        let judge = Judge::new(settings.clone(), Some(&module));
+        let Some(request) = case.request() else {
+            let unreadable = verdict::validate_settings(&settings).unwrap_err();
+            let said = format!(": {}: {}; ", unreadable.path, unreadable.problem);
+            let complaint = judge.check_settings(&source).unwrap_err().to_string();
+            let parts = complaint.split_once(&said).unwrap_or_else(|| panic!("{}: {complaint}", case.name));
+            assert!(parts.0.starts_with("settings.yaml:1:"), "{complaint}");
+            assert_eq!(parts.1, "write settings that this module knows");
+            continue;
+        };
+        assert_eq!(judge.check_settings(&source), Ok(()), "{}", case.name);
+        let review = json!({"kind": "AdmissionReview", "apiVersion": "admission.k8s.io/v1", "request": request});
+        let library = verdict::check(&settings, &request.to_string());
+        for asked in [request, &review] {
+            assert_eq!(judge.judge(&asked.to_string()).as_ref(), Ok(&library), "{}", case.name);
+        }
+        judged += 1;
+    }
+    assert!(judged > 300, "only {judged} requests");
+}
+
+#[test]
+fn what_is_not_quite_a_review_is_answered_alike() {
+    let module = built();
+    let settings = r#"{"volumeNodeAffinity": {}}"#;
+    let judge = Judge::new(settings.to_owned(), Some(&module));
+    let texts = [
+        "",
+        "null",
+        "[]",
+        r#"{"kind": "AdmissionReview"}"#,
+        r#"{"kind": "AdmissionReview", "request": null}"#,
+        r#"{"kind": "AdmissionReview", "request": 1}"#,
+        r#"{"kind": "AdmissionReview", "request": {"operation": "CREATE"}, "request": {"operation": "DELETE"}}"#,
+        r#"{"kind": "AdmissionReview", "kind": "AdmissionReview", "request": {"operation": "DELETE"}}"#,
+        r#"{"kind": "AdmissionReview", "kind": {"kind": "Pod"}, "operation": "DELETE"}"#,
+        r#"{"kind": "AdmissionReview", "request": {"operation": "CREATE", "operation": "DELETE"}}"#,
+        r#"{"operation": "CREATE", "operation": "DELETE"}"#,
+        r#"{"kind": "Admission\u0052eview", "request": {"operation": "DELETE"}}"#,
+        r#"{"operation": "DELETE""#,
+    ];
+    for text in texts {
+        let library = verdict::check(settings, text);
+        let asked = judge.judge(text).unwrap_or_else(|complaint| panic!("{text}: {complaint}"));
+        assert_eq!((asked.allowed, asked.code), (library.allowed, library.code), "{text}");
+    }
+}
+
+#[test]
+fn the_program_judges_with_a_module_as_it_does_without() {
+    let folder = Folder::new();
+    folder.write("settings.yaml", "volumeNodeAffinity: {}\n");
+    let mut check = folder.command();
+    check.args(["check", "--settings", "settings.yaml", "--output", "json"]);
+    for entry in std::fs::read_dir(repository().join("tests/requests")).unwrap() {
+        check.arg(entry.unwrap().path());
+    }
+    let mut with_module = folder.command();
+    with_module.args(check.get_args()).arg("--module").arg(built_module());
+    let (without, with) = (program::ran(check, b""), program::ran(with_module, b""));
+    assert_eq!((without.code, without.err.as_str()), (Some(1), ""));
+    assert_eq!(with, without);
+}
+
+#[test]
+fn the_module_decides_about_the_settings_too() {
+    let folder = Folder::new();
+    folder.write("settings.yaml", "volumeNodeAffinity:\n  allow: [widened, equal]\n").write("request.json", "{}");
+    let mut check = folder.command();
+    check.args(["check", "--settings", "settings.yaml", "request.json", "--module"]).arg(built_module());
+    program::ran(check, b"").complained(
+        "settings.yaml:2:20: volumeNodeAffinity.allow[1]: must be one of `widened`, `narrowed`, `shifted`, `undecided`, is \
+         `equal`; write settings that this module knows",
+    );
+}
+
+#[test]
+fn what_is_no_module_is_said() {
+    let folder = Folder::new();
+    folder.write("settings.yaml", "volumeNodeAffinity: {}\n").write("text.wasm", "text");
+    folder.write("empty.wasm", b"\0asm\x01\0\0\0").write("request.json", r#"{"operation": "DELETE"}"#);
+    let check = |module: &str| folder.run(&format!("check --settings settings.yaml --module {module} request.json"));
+    let absent = "cannot be read: No such file or directory (os error 2); `make module` builds one";
+    for file in ["absent.wasm", "ghcr.io/absent.wasm", "absent", "./localhost:1/absent"] {
+        check(file).complained(&format!("{file}: {absent}"));
+    }
+    check("text.wasm").complained(
+        "text.wasm: is no WebAssembly module: failed to parse WebAssembly module: magic header not detected: bad magic \
+         number - expected=[ 0x0, 0x61, 0x73, 0x6d, ] actual=[ 0x74, 0x65, 0x78, 0x74, ] (at offset 0x0); give the file \
+         that `make module` wrote",
+    );
+    check("empty.wasm").complained(
+        "empty.wasm: gives no answer: Initialization failed: Guest call function (__guest_call) not exported by wasm \
+         module; give a module of this program",
+    );
+    check("localhost:1/guard:v1").complained(
+        "cannot pull `localhost:1/guard:v1`: Connection refused (os error 111); is `localhost:1` up? where it speaks plain \
+         HTTP, say `--insecure`",
+    );
+    check("registry://Guard:v1").complained(
+        "`registry://Guard:v1` is no reference to a module in a registry: invalid reference format; write \
+         `HOST/REPOSITORY:TAG` or `HOST/REPOSITORY@sha256:…`",
+    );
+    check("ghcr.io/guard:v1 --insecure").complained(
+        "`--insecure` speaks plain HTTP, and `ghcr.io` is not on this machine; leave it out, and the registry is asked over \
+         HTTPS",
+    );
+}

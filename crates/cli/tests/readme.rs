@@ -1,0 +1,49 @@
+//! The commands that the README shows for the command line, run as they stand there.
+
+mod program;
+#[path = "../../registry/tests/server/mod.rs"]
+#[allow(dead_code, reason = "the other tests of the registry use the rest")]
+mod server;
+
+use std::process::Command;
+
+use program::{Folder, built_module, ran, repository};
+use server::Server;
+
+const NODE: &str = "apiVersion: v1\nkind: Node\nmetadata: {name: a}\n";
+
+/// What `kubectl` does where there is no cluster.
+const KUBECTL: &str = "#!/bin/sh\ncat \"$NODES\"\n";
+
+/// The block of commands under a heading.
+fn commands(heading: &str) -> String {
+    let readme = std::fs::read_to_string(repository().join("README.md")).unwrap();
+    let (_, section) = readme.split_once(&format!("\n## {heading}\n")).unwrap();
+    let (_, block) = section.split_once("```console\n").unwrap();
+    block.split_once("```").unwrap().0.to_owned()
+}
+
+#[test]
+fn every_command_works() {
+    let (folder, storage) = (Folder::new(), Folder::new());
+    let server = Server::start(storage.path());
+    let request = std::fs::read(repository().join("tests/requests/pv-update-affinity-removed.json")).unwrap();
+    folder.write("settings.yaml", "volumeNodeAffinity: {}\n").write("request.json", request);
+    folder.write("old.yaml", NODE).write("new.yaml", NODE).write("nodes.yaml", NODE);
+    folder.write("module.wasm", std::fs::read(built_module()).unwrap()).write("bin/kubectl", KUBECTL);
+    let program = std::path::Path::new(env!("CARGO_BIN_EXE_placement-guard"));
+    std::os::unix::fs::symlink(program, folder.path().join("bin/placement-guard")).unwrap();
+    let digest =
+        format!("$(placement-guard push module.wasm {}/placement-guard:v0 --insecure | cut -d @ -f 2)", server.host);
+    let script = commands("On the command line").replace("localhost:5000", &server.host).replace("sha256:…", &digest);
+    let path = format!("{}:{}", folder.path().join("bin").display(), std::env::var("PATH").unwrap());
+    let mut bash = Command::new("bash");
+    bash.args(["-euxo", "pipefail", "-c", &format!("chmod +x bin/kubectl\n{script}")]);
+    bash.env_clear().env("PATH", path).env("NODES", "nodes.yaml").current_dir(folder.path());
+    let done = ran(bash, b"");
+    assert_eq!(done.code, Some(0), "{}\n{}", done.out, done.err);
+    let schema = std::fs::read_to_string(folder.path().join("settings.schema.json")).unwrap();
+    assert_eq!(schema, std::fs::read_to_string(repository().join("policies/settings.schema.json")).unwrap());
+    assert!(std::fs::read(folder.path().join("pulled.wasm")).unwrap() == std::fs::read(built_module()).unwrap());
+    assert!(done.out.contains("objects: 1, findings: 0, would be refused: 0\n"), "{}", done.out);
+}

@@ -1,0 +1,102 @@
+//! `settings` and `settings check`: what may be said, and where a file goes wrong.
+
+mod program;
+
+use program::{Folder, repository};
+
+#[test]
+fn the_committed_schema_is_what_the_program_prints() {
+    let ran = Folder::new().run("settings");
+    assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
+    let committed = std::fs::read_to_string(repository().join("policies/settings.schema.json")).unwrap();
+    assert_eq!(ran.out, committed);
+}
+
+#[test]
+fn settings_that_can_be_used_are_said_to_be() {
+    let folder = Folder::new();
+    folder.write("settings.yaml", "# Only this.\n---\nvolumeNodeAffinity: {}\n");
+    folder.run("settings check settings.yaml").printed(0, "settings.yaml: these settings can be used\n");
+    folder.pipe("{\"nodeTaints\": {}}", "settings check -").printed(0, "standard input: these settings can be used\n");
+}
+
+/// What is wrong, and the place: a value, the key where that is what is wrong, or what lacks something.
+const PLACES: [(&str, &str); 14] = [
+    ("settings.yaml:1:1: settings: no section is there", "{}"),
+    ("settings.yaml:2:1: settings: no section is there", "# Nothing yet.\nvolumeNodeAffinity:\n"),
+    ("settings.yaml:1:1: settings: must be an object, is a list: `[1 items]`", "- volumeNodeAffinity\n"),
+    ("settings.yaml:1:1: settings: must be an object, is a string: `all of them`", "all of them\n"),
+    ("settings.yaml:2:1: nodeTaint: is not known", "volumeNodeAffinity: {}\nnodeTaint: {}\n"),
+    (
+        "settings.yaml:3:3: volumeNodeAffinity.topolgy: is not known",
+        "volumeNodeAffinity:\n  allow: []\n  topolgy: {}\n",
+    ),
+    (
+        "settings.yaml:1:42: volumeNodeAffinity.allow[1]: must be one of",
+        "{volumeNodeAffinity: {\"allow\": [widened, equal]}}",
+    ),
+    (
+        "settings.yaml:4:31: volumeNodeAffinity.topology.zones.us-east1[1]: must be a zone",
+        "volumeNodeAffinity:\n  topology:\n    zones:\n      us-east1: [us-east1-b,  \"not a zone\"]\n",
+    ),
+    (
+        "settings.yaml:4:34: volumeNodeAffinity.topology.aliases[beta.example.com/zone]: must be a string",
+        "volumeNodeAffinity:\n  topology:\n    aliases:\n      \"beta.example.com/zone\":   [zone]\n",
+    ),
+    (
+        "settings.yaml:4:5: csiDriverTokens.audiences[1].drivers: is missing",
+        "csiDriverTokens:\n  audiences:\n  - {drivers: [\"*\"], allow: []}\n  - allow: []\n",
+    ),
+    (
+        "settings.yaml:2:39: nodeTaints.numericKeys[1]: must be a taint's key",
+        "{\"volumeNodeAffinity\": {},\n \"nodeTaints\": {\"numericKeys\": [\"ok\", \"not ok\"]}}",
+    ),
+    (
+        "settings.yaml:2:2: volumeNodeAffinity: stands here twice",
+        "{\"volumeNodeAffinity\": {},\n \"volumeNodeAffinity\": {}}",
+    ),
+    (
+        "settings.yaml:2:2: volumeNodeAffinity.allow: stands here twice",
+        "{\"volumeNodeAffinity\": {\"allow\": [],\n \"allow\": []}, \"nodeTaints\": {}}",
+    ),
+    (
+        "settings.yaml:1:47: accessModes.singleWriter[0].storageClasses: is empty",
+        "accessModes: {singleWriter: [{storageClasses: [], level: require}]}",
+    ),
+];
+
+#[test]
+fn what_is_wrong_is_said_with_line_and_column() {
+    let folder = Folder::new();
+    for (complaint, settings) in PLACES {
+        let ran = folder.write("settings.yaml", settings).run("settings check settings.yaml");
+        assert_eq!((ran.code, ran.out.as_str()), (Some(1), ""), "{settings}");
+        let begin = format!("error: {complaint}");
+        assert!(ran.err.starts_with(&begin), "expected {complaint}\ngot {}", ran.err);
+        assert!(ran.err.ends_with("; `placement-guard settings` prints what is known\n"), "{}", ran.err);
+        // Whoever judges with these settings is told the same.
+        for command in ["check --settings settings.yaml request.json", "audit --settings settings.yaml ."] {
+            let judged = folder.run(command);
+            assert_eq!((judged.code, judged.err), (Some(2), ran.err.clone()), "{command}");
+        }
+    }
+}
+
+#[test]
+fn a_file_that_is_no_settings_file_is_no_decision() {
+    let folder = Folder::new();
+    let check = |text: &str| folder.write("settings.yaml", text).run("settings check settings.yaml");
+    let write = "write settings, such as `volumeNodeAffinity: {}`, into it";
+    check("").complained(&format!("settings.yaml: holds no document; {write}"));
+    check("# Nothing.\n---\n").complained(&format!("settings.yaml: holds no document; {write}"));
+    check("a: {}\n---\nb: {}\n")
+        .complained("settings.yaml:3: is another document; leave one: settings, such as `volumeNodeAffinity: {}`");
+    check("volumeNodeAffinity: {}\nvolumeNodeAffinity: {}\n").complained(
+        "settings.yaml:2:1: is no usable YAML: duplicate mapping key `volumeNodeAffinity` is not allowed here; correct it",
+    );
+    check("volumeNodeAffinity: [\n")
+        .complained("settings.yaml:1:21: is no usable YAML: unclosed bracket '['; correct it");
+    folder
+        .run("settings check absent.yaml")
+        .complained("absent.yaml: cannot be read: No such file or directory (os error 2); name a file, or `-`");
+}

@@ -1,0 +1,81 @@
+//! The JavaScript face: what the module decides, for browsers, Node and editors.
+//!
+//! Everything passes as JSON text, in and out: no JavaScript object is touched from inside wasm, so no getter, `toJSON`
+//! or cycle of one can run, throw or return there. `crates/js/package/functions.js` turns objects into texts before the call and
+//! the answer into an object after it; the declarations that TypeScript sees are those of the functions here.
+#![deny(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unreachable,
+    clippy::todo,
+    clippy::unimplemented,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    clippy::arithmetic_side_effects,
+    unsafe_op_in_unsafe_fn
+)]
+
+mod answers;
+mod document;
+mod relation;
+mod tolerance;
+
+pub use answers::{Relation, RelationName, SettingsVerdict, Tolerance, Verdict};
+
+use placement_guard::verdict;
+use serde::Serialize;
+use wasm_bindgen::prelude::wasm_bindgen;
+
+#[wasm_bindgen(typescript_custom_section)]
+const DOCUMENT: &str = "\
+/**
+ * A JSON document: its text, or the object that it would be parsed into.
+ *
+ * A number beyond 2^53 is exact only in a text.
+ */
+export type JsonDocument = string | object;
+";
+
+/// Judges an admission request, or the AdmissionReview that holds it, under the settings of the policy.
+///
+/// What cannot be read is refused in the verdict, with code 422 and the path of the field.
+#[wasm_bindgen(unchecked_return_type = "Verdict")]
+pub fn check(
+    #[wasm_bindgen(unchecked_param_type = "JsonDocument")] request: &str,
+    #[wasm_bindgen(unchecked_param_type = "JsonDocument")] settings: &str,
+) -> String {
+    to_json(&Verdict::from(verdict::check(settings, request)))
+}
+
+/// Whether settings can be used, and if not, where and why.
+#[wasm_bindgen(js_name = validateSettings, unchecked_return_type = "SettingsVerdict")]
+pub fn validate_settings(#[wasm_bindgen(unchecked_param_type = "JsonDocument")] settings: &str) -> String {
+    to_json(&SettingsVerdict::from(verdict::validate_settings(settings)))
+}
+
+/// How the nodes that may use a PersistentVolume change from one state of it to another, under topology facts as
+/// `volumeNodeAffinity.topology` in the settings declares them.
+#[wasm_bindgen(unchecked_return_type = "Relation")]
+pub fn relation(
+    #[wasm_bindgen(unchecked_param_type = "JsonDocument")] before: &str,
+    #[wasm_bindgen(unchecked_param_type = "JsonDocument")] after: &str,
+    #[wasm_bindgen(unchecked_optional_param_type = "JsonDocument")] topology: &str,
+) -> String {
+    to_json(&relation::between(before, after, topology))
+}
+
+/// Whether a pod with this list of tolerations may be on a node with this taint, comparison operators included.
+#[wasm_bindgen(unchecked_return_type = "Tolerance")]
+pub fn tolerates(
+    #[wasm_bindgen(unchecked_param_type = "JsonDocument")] tolerations: &str,
+    #[wasm_bindgen(unchecked_param_type = "JsonDocument")] taint: &str,
+) -> String {
+    to_json(&tolerance::of(tolerations, taint))
+}
+
+fn to_json(answer: &impl Serialize) -> String {
+    // The answers are plain structs with string keys, which always serialise; were that ever untrue, the caller fails on
+    // an empty text.
+    serde_json::to_string(answer).unwrap_or_default()
+}

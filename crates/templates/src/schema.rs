@@ -1,0 +1,448 @@
+//! The settings as types, from which their JSON Schema is generated. They are read elsewhere, by the rules themselves; a
+//! test holds the two against each other.
+//!
+//! The documentation comments are what an editor shows beside a key.
+
+use std::collections::BTreeMap;
+
+use schemars::{JsonSchema, generate::SchemaSettings};
+use serde_json::{Value, json};
+
+/// The schema as it is committed in `policies/settings.schema.json`.
+pub fn text() -> String {
+    format!("{:#}\n", value())
+}
+
+/// The schema as a JSON value.
+pub fn value() -> Value {
+    SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<Settings>().to_value()
+}
+
+const LABEL_KEY: &str = r"^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$";
+const LABEL_VALUE: &str = r"^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$";
+const GLOB: &str = r"^[-a-z0-9.*]*$";
+/// No segment is `.` or `..`. Without looking ahead, which the regular expressions of a custom resource cannot.
+const PATH: &str = r"^(/|(/([^/\\.][^/\\]*|\.[^/\\.][^/\\]*|\.\.[^/\\]+))+)$";
+
+/// The settings of placement-guard. Only the sections that are there are in force; at least one must be.
+#[derive(JsonSchema)]
+#[schemars(title = "placement-guard settings", rename_all = "camelCase", deny_unknown_fields, extend("not" = {
+    "additionalProperties": {"type": "null"},
+}))]
+pub struct Settings {
+    /// PersistentVolume: edits of node affinity or zone labels that take the volume away from nodes.
+    pub volume_node_affinity: Option<VolumeNodeAffinity>,
+    /// Pods and every workload with a pod template: which taints they may tolerate, and for how long.
+    pub tolerations: Option<Tolerations>,
+    /// Node: taints that are meant to be numbers must be numbers.
+    pub node_taints: Option<NodeTaints>,
+    /// CSIDriver: which service-account tokens a driver may ask for, and that they stay secret on the way.
+    pub csi_driver_tokens: Option<CsiDriverTokens>,
+    /// Claims, claim templates, PersistentVolumes and workloads: one writer where one is meant.
+    pub access_modes: Option<AccessModes>,
+    /// PersistentVolume, StorageClass, Pods and workloads: local volumes and paths of nodes.
+    pub local_volumes: Option<LocalVolumes>,
+    /// Needs the live cluster, which this version does not read.
+    #[schemars(default)]
+    pub volume_binding: (),
+}
+
+/// Whether a finding of the section refuses the request.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "camelCase")]
+pub enum Enforcement {
+    /// Findings refuse the request; the default.
+    Deny,
+    /// Findings are warnings, and the request passes.
+    Warn,
+}
+
+/// What happens where the cluster cannot be read. No rule reads it yet, so it says nothing so far.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "camelCase")]
+pub enum WhenClusterUnreadable {
+    Deny,
+    Allow,
+}
+
+/// Whose requests the section leaves alone: break-glass users and groups, and system namespaces.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Exempt {
+    /// Names of users, as in `userInfo.username`.
+    #[schemars(inner(length(min = 1)))]
+    pub users: Option<Vec<String>>,
+    /// Names of groups, as in `userInfo.groups`.
+    #[schemars(inner(length(min = 1)))]
+    pub groups: Option<Vec<String>>,
+    /// Namespaces of the objects.
+    #[schemars(inner(length(min = 1)))]
+    pub namespaces: Option<Vec<String>>,
+}
+
+/// Edits of node affinity or zone labels of a PersistentVolume, compared as sets of nodes.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "camelCase", deny_unknown_fields)]
+pub struct VolumeNodeAffinity {
+    /// The relations of the new set of nodes to the old that pass, beside `unchanged` and `equivalent`. `[widened]` where
+    /// absent.
+    pub allow: Option<Vec<Relation>>,
+    /// Which nodes are compared: every conceivable one that the topology allows.
+    pub judge_by: Option<JudgeBy>,
+    /// What the selectors do not say about the nodes of the cluster.
+    pub topology: Option<Topology>,
+    /// Needs the live cluster, which this version does not read.
+    pub while_in_use: Option<Ignore>,
+    /// Needs the live cluster, which this version does not read.
+    #[schemars(extend("enum" = [false, null]))]
+    pub require_settled_volume_attributes: Option<bool>,
+    /// Needs the live cluster, which this version does not read.
+    pub stranded_volumes: Option<Ignore>,
+    pub when_cluster_unreadable: Option<WhenClusterUnreadable>,
+    pub enforcement: Option<Enforcement>,
+    pub exempt: Option<Exempt>,
+}
+
+/// How the new set of nodes relates to the old.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "camelCase")]
+pub enum Relation {
+    /// Only gains.
+    Widened,
+    /// Only losses.
+    Narrowed,
+    /// Gains and losses.
+    Shifted,
+    /// Not decided within the budget of steps.
+    Undecided,
+}
+
+#[derive(JsonSchema)]
+#[schemars(rename_all = "camelCase")]
+pub enum JudgeBy {
+    AnyNode,
+}
+
+#[derive(JsonSchema)]
+#[schemars(rename_all = "camelCase")]
+pub enum Ignore {
+    Ignore,
+}
+
+/// Facts about the nodes of the cluster. They are judged together: some node must be able to satisfy all of them.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Topology {
+    /// Region to zones: a node in one of these zones carries that region. A zone lies in one region.
+    #[schemars(extend("propertyNames" = {"pattern": LABEL_VALUE}, "additionalProperties" = {
+        "type": ["array", "null"], "items": {"type": "string", "pattern": LABEL_VALUE},
+    }))]
+    pub zones: Option<BTreeMap<String, Option<Vec<String>>>>,
+    /// Old label to new: a node that carries the old one carries the new one with the same value.
+    #[schemars(extend("propertyNames" = {"pattern": LABEL_KEY}, "additionalProperties" = {
+        "type": ["string", "null"], "pattern": LABEL_KEY,
+    }))]
+    pub aliases: Option<BTreeMap<String, String>>,
+    /// A node that matches the one term matches the other too.
+    pub implications: Option<Vec<Implication>>,
+    /// Needs the live cluster, which this version does not read.
+    #[schemars(extend("enum" = [false, null]))]
+    pub from_live_nodes: Option<bool>,
+}
+
+#[derive(JsonSchema)]
+#[schemars(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Implication {
+    /// The nodes of which it is said; every node where absent.
+    #[schemars(rename = "if")]
+    pub when: Option<Term>,
+    /// What such a node matches.
+    pub then: Term,
+}
+
+/// A node selector term on labels.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Term {
+    /// All of these must be met.
+    #[schemars(length(min = 1))]
+    pub match_expressions: Vec<Requirement>,
+}
+
+#[derive(JsonSchema)]
+#[schemars(rename_all = "camelCase", deny_unknown_fields, transform = values_as_the_operator_takes_them)]
+pub struct Requirement {
+    /// The label of the node.
+    #[schemars(regex(pattern = LABEL_KEY))]
+    pub key: String,
+    pub operator: NodeOperator,
+    /// At least one for `In` and `NotIn`, none for `Exists` and `DoesNotExist`, one integer for `Gt` and `Lt`.
+    #[schemars(inner(regex(pattern = LABEL_VALUE_OR_EMPTY)))]
+    pub values: Option<Vec<String>>,
+}
+
+#[derive(JsonSchema)]
+pub enum NodeOperator {
+    In,
+    NotIn,
+    Exists,
+    DoesNotExist,
+    Gt,
+    Lt,
+}
+
+fn values_as_the_operator_takes_them(schema: &mut schemars::Schema) {
+    let when = |operators: &[&str], then: Value| json!({"if": {"properties": {"operator": {"enum": operators}}}, "then": then});
+    schema.insert(
+        String::from("allOf"),
+        json!([
+            when(
+                &["In", "NotIn"],
+                json!({"required": ["values"], "properties": {"values": {"type": "array", "minItems": 1}}})
+            ),
+            when(&["Exists", "DoesNotExist"], json!({"properties": {"values": {"maxItems": 0}}})),
+            when(
+                &["Gt", "Lt"],
+                json!({"required": ["values"], "properties": {"values": {
+                    "type": "array", "minItems": 1, "maxItems": 1, "items": {"pattern": "^[0-9]+$"}
+                }}})
+            ),
+        ]),
+    );
+}
+
+/// Which taints pods may tolerate, and for how long. A toleration permits, it does not attract.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Tolerations {
+    /// The taints that may be tolerated, written as tolerations: together the pod's must lie within these. Not judged where
+    /// absent; an empty list allows none.
+    pub allowed: Option<Vec<Allowed>>,
+    /// The taints that nobody may tolerate, written as tolerations.
+    pub denied: Option<Vec<Denied>>,
+    /// Whether what Kubernetes itself adds is allowed, for those to whom it adds it. True where absent.
+    pub standard: Option<bool>,
+    /// Whether `Gt` and `Lt` may be used: `deny` where the feature gate is off. `allow` where absent.
+    pub numeric_operators: Option<NumericOperators>,
+    pub enforcement: Option<Enforcement>,
+    pub exempt: Option<Exempt>,
+}
+
+#[derive(JsonSchema)]
+#[schemars(rename_all = "camelCase")]
+pub enum NumericOperators {
+    Allow,
+    Deny,
+}
+
+/// A toleration that is allowed.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "camelCase", deny_unknown_fields, transform = value_as_the_operator_takes_it)]
+pub struct Allowed {
+    /// The taint's key; absent with `Exists` for every taint.
+    #[schemars(regex(pattern = LABEL_KEY_OR_EMPTY))]
+    pub key: Option<String>,
+    /// `Equal` where absent. `Lt 20` lets a pod stay where the taint's number is below 20.
+    pub operator: Option<TolerationOperator>,
+    /// The value, as a string also where it is a number.
+    pub value: Option<String>,
+    /// Every effect where absent.
+    pub effect: Option<Effect>,
+    /// For how long a pod may stay on a node with such a `NoExecute` taint. For ever where absent.
+    #[schemars(range(min = 0))]
+    pub max_toleration_seconds: Option<i64>,
+}
+
+/// A toleration that is denied.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "camelCase", deny_unknown_fields, transform = value_as_the_operator_takes_it)]
+pub struct Denied {
+    /// The taint's key; absent with `Exists` for every taint.
+    #[schemars(regex(pattern = LABEL_KEY_OR_EMPTY))]
+    pub key: Option<String>,
+    /// `Equal` where absent.
+    pub operator: Option<TolerationOperator>,
+    /// The value, as a string also where it is a number.
+    pub value: Option<String>,
+    /// Every effect where absent.
+    pub effect: Option<Effect>,
+}
+
+const LABEL_KEY_OR_EMPTY: &str = r"^(([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$";
+const LABEL_VALUE_OR_EMPTY: &str = r"^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$";
+
+#[derive(JsonSchema)]
+pub enum TolerationOperator {
+    Equal,
+    Exists,
+    Gt,
+    Lt,
+    /// As `Equal`.
+    #[schemars(rename = "")]
+    Unsaid,
+}
+
+#[derive(JsonSchema)]
+pub enum Effect {
+    NoSchedule,
+    PreferNoSchedule,
+    NoExecute,
+    /// Every effect.
+    #[schemars(rename = "")]
+    Every,
+}
+
+fn value_as_the_operator_takes_it(schema: &mut schemars::Schema) {
+    let operator =
+        |operator: serde_json::Value| json!({"required": ["operator"], "properties": {"operator": operator}});
+    let value = |value: serde_json::Value| json!({"properties": {"value": value}});
+    let a_number = json!({"type": "string", "pattern": "^(0|-?[1-9][0-9]*)$"});
+    schema.insert(
+        String::from("allOf"),
+        json!([
+            {"if": operator(json!({"const": "Exists"})), "then": value(json!({"enum": [null, ""]}))},
+            {
+                "if": operator(json!({"enum": ["Gt", "Lt"]})),
+                "then": {"required": ["value"], "properties": {"value": a_number}},
+                "else": value(json!({"pattern": LABEL_VALUE_OR_EMPTY})),
+            },
+            {
+                "if": {"properties": {"key": {"enum": [null, ""]}}},
+                "then": operator(json!({"const": "Exists"})),
+            },
+        ]),
+    );
+}
+
+/// Taints that are meant to be numbers. Any other value is met by no `Gt` and no `Lt`.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "camelCase", deny_unknown_fields)]
+pub struct NodeTaints {
+    /// Taints with these keys must carry an integer from 0 without leading zeros.
+    #[schemars(inner(regex(pattern = LABEL_KEY)))]
+    pub numeric_keys: Option<Vec<String>>,
+    /// Needs the live cluster, which this version does not read.
+    pub evictions: Option<Ignore>,
+    /// Pods that a taint may evict; says nothing without `evictions`.
+    #[schemars(range(min = 0))]
+    pub max_evictions: Option<i64>,
+    pub when_cluster_unreadable: Option<WhenClusterUnreadable>,
+    pub enforcement: Option<Enforcement>,
+    pub exempt: Option<Exempt>,
+}
+
+/// Service-account tokens of CSI drivers. Judged where a driver asks for tokens.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "camelCase", deny_unknown_fields)]
+pub struct CsiDriverTokens {
+    /// With `tokenRequests`, `serviceAccountTokenInSecrets` must be true. Needs API servers of 1.35.
+    pub require_secrets: Option<bool>,
+    /// The audiences that drivers may ask tokens for. Not judged where absent; a driver that no pattern matches is not
+    /// judged either.
+    pub audiences: Option<Vec<Audiences>>,
+    /// How long a token may live. None asked for counts as 3600 seconds.
+    pub expiration_seconds: Option<Seconds>,
+    /// With `tokenRequests`, `requiresRepublish` must be true, so that tokens are renewed.
+    pub require_republish: Option<bool>,
+    /// Needs the live cluster, which this version does not read.
+    #[schemars(default)]
+    pub rollout: (),
+    pub when_cluster_unreadable: Option<WhenClusterUnreadable>,
+    pub enforcement: Option<Enforcement>,
+    pub exempt: Option<Exempt>,
+}
+
+#[derive(JsonSchema)]
+#[schemars(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Audiences {
+    /// Names of drivers, in which `*` is any text.
+    #[schemars(length(min = 1), inner(regex(pattern = GLOB)))]
+    pub drivers: Vec<String>,
+    /// The audiences; `""` is the API server itself. An empty list allows none.
+    pub allow: Vec<String>,
+}
+
+/// At least one of the two.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "camelCase", deny_unknown_fields, extend("anyOf" = [
+    {"required": ["min"], "properties": {"min": {"type": "integer"}}},
+    {"required": ["max"], "properties": {"max": {"type": "integer"}}},
+]))]
+pub struct Seconds {
+    #[schemars(range(min = 600, max = 4_294_967_296i64))]
+    pub min: Option<i64>,
+    #[schemars(range(min = 600, max = 4_294_967_296i64))]
+    pub max: Option<i64>,
+}
+
+/// One writer where one is meant. `ReadWriteOncePod` beside another mode, or on a volume that is not CSI, is always found.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "camelCase", deny_unknown_fields)]
+pub struct AccessModes {
+    /// Claims that ask for `ReadWriteOnce` where `ReadWriteOncePod` is meant. Of several entries the strictest counts.
+    pub single_writer: Option<Vec<SingleWriter>>,
+    /// CSI sidecars must know `ReadWriteOncePod`: csi-provisioner 3.0.0, csi-attacher 3.3.0, csi-resizer 1.3.0 or later.
+    pub csi_sidecars: Option<bool>,
+    pub when_cluster_unreadable: Option<WhenClusterUnreadable>,
+    pub enforcement: Option<Enforcement>,
+    pub exempt: Option<Exempt>,
+}
+
+#[derive(JsonSchema)]
+#[schemars(rename_all = "camelCase", deny_unknown_fields)]
+pub struct SingleWriter {
+    /// Names of StorageClasses, in which `*` is any text; `""` is a claim that names none. Every class where absent.
+    #[schemars(length(min = 1), inner(regex(pattern = GLOB)))]
+    pub storage_classes: Option<Vec<String>>,
+    /// Namespaces, in which `*` is any text. Every namespace where absent.
+    #[schemars(length(min = 1), inner(regex(pattern = GLOB)))]
+    pub namespaces: Option<Vec<String>>,
+    pub level: Level,
+}
+
+/// Whether a claim with several writers is refused.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "camelCase")]
+pub enum Level {
+    /// It is refused.
+    Require,
+    /// It passes with a warning.
+    Prefer,
+}
+
+/// Volumes that are a piece of one node.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "camelCase", deny_unknown_fields, extend("dependentSchemas" = {"pinnedBy": {"anyOf": [
+    {"properties": {"pinnedBy": {"type": "null"}}},
+    {"required": ["pinned"], "properties": {"pinned": {"const": true}}},
+    {"required": ["ownNodeOnly"], "properties": {"ownNodeOnly": {"const": true}}},
+]}}))]
+pub struct LocalVolumes {
+    /// The affinity of a local volume must leave exactly one value of one of the keys of `pinnedBy`.
+    pub pinned: Option<bool>,
+    /// The labels that name a node. `[kubernetes.io/hostname]` where absent.
+    #[schemars(length(min = 1), inner(regex(pattern = LABEL_KEY)))]
+    pub pinned_by: Option<Vec<String>>,
+    /// Credentials that are bound to a node make and change local volumes of that node only.
+    pub own_node_only: Option<bool>,
+    /// Where local volumes may lie. Not judged where absent; an empty list allows no path.
+    #[schemars(inner(regex(pattern = PATH)))]
+    pub paths: Option<Vec<String>>,
+    /// The paths of nodes that volumes and pods may use as `hostPath`. Not judged where absent; an empty list allows none.
+    pub host_paths: Option<Vec<HostPath>>,
+    /// Classes of `kubernetes.io/no-provisioner` must bind with `WaitForFirstConsumer`.
+    pub wait_for_first_consumer: Option<bool>,
+    pub when_cluster_unreadable: Option<WhenClusterUnreadable>,
+    pub enforcement: Option<Enforcement>,
+    pub exempt: Option<Exempt>,
+}
+
+#[derive(JsonSchema)]
+#[schemars(rename_all = "camelCase", deny_unknown_fields)]
+pub struct HostPath {
+    /// The path, with everything below it. Compared segment by segment.
+    #[schemars(regex(pattern = PATH))]
+    pub prefix: String,
+    /// Whether it may only be read. False where absent.
+    pub read_only: Option<bool>,
+}

@@ -1,0 +1,107 @@
+//! What every section of the settings shares: its scope, and the readers of its keys.
+
+use crate::kubernetes::field::{Field, Unreadable, quoted};
+use crate::kubernetes::request::Request;
+
+/// What is said of a value that only makes sense where the cluster can be read.
+pub const NEEDS_CLUSTER: &str = "needs the live cluster, which this version does not read";
+
+/// What every section may say beside its own keys.
+#[derive(Debug)]
+pub struct Scope {
+    /// The name of the section.
+    pub section: &'static str,
+    pub only_warn: bool,
+    users: Vec<String>,
+    groups: Vec<String>,
+    namespaces: Vec<String>,
+}
+
+impl Scope {
+    /// The keys of every section.
+    pub const KEYS: [&'static str; 2] = ["enforcement", "exempt"];
+
+    /// # Errors
+    /// A wrong type, an unknown key, or a name that is empty.
+    pub fn read(name: &'static str, section: &Field<'_, '_>) -> Result<Self, Unreadable> {
+        let exempt = section.get("exempt")?;
+        exempt.only(&["users", "groups", "namespaces"])?;
+        Ok(Scope {
+            section: name,
+            only_warn: choice(&section.get("enforcement")?, &[("deny", false), ("warn", true)])?.unwrap_or(false),
+            users: names(&exempt.get("users")?)?,
+            groups: names(&exempt.get("groups")?)?,
+            namespaces: names(&exempt.get("namespaces")?)?,
+        })
+    }
+
+    /// Whether the rule leaves this request alone: break-glass users and groups, and system namespaces.
+    pub fn exempts(&self, request: &Request<'_, '_>) -> bool {
+        let has = |list: &[String], name: &str| list.iter().any(|entry| entry == name);
+        request.user.name.is_some_and(|name| has(&self.users, name))
+            || request.user.groups.iter().any(|group| has(&self.groups, group))
+            || request.namespace.is_some_and(|name| has(&self.namespaces, name))
+    }
+}
+
+/// Refuses keys of a section that neither the rule (`own`) nor every section knows.
+///
+/// # Errors
+/// Names the key and lists the known ones.
+pub fn only_keys(section: &Field<'_, '_>, own: &[&str]) -> Result<(), Unreadable> {
+    let known: Vec<&str> = own.iter().chain(&Scope::KEYS).copied().collect();
+    section.only(&known)
+}
+
+/// One of the named values; `None` when absent.
+///
+/// # Errors
+/// Any other value.
+pub fn choice<T: Copy>(field: &Field<'_, '_>, values: &[(&str, T)]) -> Result<Option<T>, Unreadable> {
+    let Some(text) = field.string()? else { return Ok(None) };
+    match values.iter().find(|(name, _)| *name == text) {
+        Some((_, value)) => Ok(Some(*value)),
+        None => {
+            let known: Vec<&str> = values.iter().map(|(name, _)| *name).collect();
+            Err(field.unacceptable(&format!("one of {}", quoted(&known))))
+        }
+    }
+}
+
+/// A value that works without the cluster, or is refused because it needs one.
+///
+/// # Errors
+/// Any value that is not in `working`.
+pub fn without_cluster(field: &Field<'_, '_>, working: &[&str], needing: &[&str]) -> Result<(), Unreadable> {
+    match field.string()? {
+        None => Ok(()),
+        Some(value) if working.contains(&value) => Ok(()),
+        Some(value) if needing.contains(&value) => {
+            Err(field.unreadable(format!("`{value}` {NEEDS_CLUSTER}; accepted: {}", quoted(working))))
+        }
+        Some(_) => Err(field.unacceptable(&format!("one of {}", quoted(&[working, needing].concat())))),
+    }
+}
+
+/// `whenClusterUnreadable`: checked, and without effect as long as no rule reads the cluster.
+///
+/// # Errors
+/// A value other than `deny` and `allow`.
+pub fn when_cluster_unreadable(section: &Field<'_, '_>) -> Result<(), Unreadable> {
+    choice(&section.get("whenClusterUnreadable")?, &[("deny", ()), ("allow", ())])?;
+    Ok(())
+}
+
+/// A list of names, none of them empty.
+///
+/// # Errors
+/// A wrong type, or an empty name.
+pub fn names(field: &Field<'_, '_>) -> Result<Vec<String>, Unreadable> {
+    let items = field.items()?;
+    items
+        .map(|item| match item.required_string()? {
+            "" => Err(item.unacceptable("a name")),
+            name => Ok(name.to_owned()),
+        })
+        .collect()
+}
