@@ -9,13 +9,20 @@ use schemars::{JsonSchema, generate::SchemaSettings};
 use serde_json::{Value, json};
 
 /// The schema as it is committed in `policies/settings.schema.json`.
-pub fn text() -> String {
-    format!("{:#}\n", value())
+///
+/// # Errors
+/// Never: a schema is JSON.
+pub fn text() -> Result<String, serde_json::Error> {
+    Ok(serde_json::to_string_pretty(&schema())? + "\n")
 }
 
-/// The schema as a JSON value.
+/// The schema as a JSON value, whose keys are sorted.
 pub fn value() -> Value {
-    SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<Settings>().to_value()
+    schema().to_value()
+}
+
+fn schema() -> schemars::Schema {
+    SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<Settings>()
 }
 
 const LABEL_KEY: &str = r"^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$";

@@ -4,7 +4,7 @@ use templates::{RULES, file, template};
 
 #[test]
 fn the_schema_is_what_its_types_make() {
-    testkit::golden::assert_golden(file("../settings.schema.json"), &templates::schema::text());
+    testkit::golden::assert_golden(file("../settings.schema.json"), &templates::schema::text().unwrap());
 }
 
 #[test]

@@ -314,7 +314,7 @@ impl Expected {
         let annotations = annotations.unwrap_or_default();
         for (key, value) in &annotations {
             if !ANNOTATIONS.contains(&key.as_str()) {
-                return Err(format!("`expect.annotations.{key}` is none of {}", ANNOTATIONS.join("../..")));
+                return Err(format!("`expect.annotations.{key}` is none of {}", ANNOTATIONS.join(", ")));
             }
             let is_node = matches!(key.as_str(), "losesNode" | "gainsNode");
             if !(value.is_null() || if is_node { value.is_object() } else { value.is_string() }) {

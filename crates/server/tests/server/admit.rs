@@ -12,7 +12,7 @@ const SETTINGS: &str = r#"{"volumeNodeAffinity":{},"tolerations":{"allowed":[]}}
 
 /// What an API server sent.
 fn recorded(name: &str) -> Value {
-    let path = format!("{}/../tests/requests/{name}.json", env!("CARGO_MANIFEST_DIR"));
+    let path = format!("{}/../../tests/requests/{name}.json", env!("CARGO_MANIFEST_DIR"));
     serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
 }
 
