@@ -83,9 +83,9 @@ test('a bundler takes it as it is, for browsers and for Node', async () => {
   }
 });
 
-test('the lines in the README work when pasted, and print what stands beside them', () => {
-  const readme = readFileSync(here('../../../README.md'), 'utf8');
-  const [, lines] = /^## In JavaScript$[^]*?^```js\n([^]*?)^```$/m.exec(readme);
+test('the lines in docs/javascript.md work when pasted, and print what their comments say', () => {
+  const page = readFileSync(here('../../../docs/javascript.md'), 'utf8');
+  const [, lines] = /^```js\n([^]*?)^```$/m.exec(page);
   assert.ok(lines.trim().split('\n').length <= 10);
   const promised = [...lines.matchAll(/\/\/ (.*)$/gm)].map(([, text]) => text).join('\n');
   assert.ok(promised.length > 0);

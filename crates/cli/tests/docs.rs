@@ -1,4 +1,4 @@
-//! The commands that the README shows for the command line, run as they stand there.
+//! The commands that `docs/command-line.md` shows, run as written.
 
 mod program;
 #[path = "../../registry/tests/server/mod.rs"]
@@ -15,11 +15,10 @@ const NODE: &str = "apiVersion: v1\nkind: Node\nmetadata: {name: a}\n";
 /// What `kubectl` does where there is no cluster.
 const KUBECTL: &str = "#!/bin/sh\ncat \"$NODES\"\n";
 
-/// The block of commands under a heading.
-fn commands(heading: &str) -> String {
-    let readme = std::fs::read_to_string(repository().join("README.md")).unwrap();
-    let (_, section) = readme.split_once(&format!("\n## {heading}\n")).unwrap();
-    let (_, block) = section.split_once("```console\n").unwrap();
+/// The first block of commands of a page.
+fn commands(page: &str) -> String {
+    let page = std::fs::read_to_string(repository().join(page)).unwrap();
+    let (_, block) = page.split_once("```console\n").unwrap();
     block.split_once("```").unwrap().0.to_owned()
 }
 
@@ -35,7 +34,7 @@ fn every_command_works() {
     std::os::unix::fs::symlink(program, folder.path().join("bin/placement-guard")).unwrap();
     let digest =
         format!("$(placement-guard push module.wasm {}/placement-guard:v0 --insecure | cut -d @ -f 2)", server.host);
-    let script = commands("On the command line").replace("localhost:5000", &server.host).replace("sha256:…", &digest);
+    let script = commands("docs/command-line.md").replace("localhost:5000", &server.host).replace("sha256:…", &digest);
     let path = format!("{}:{}", folder.path().join("bin").display(), std::env::var("PATH").unwrap());
     let mut bash = Command::new("bash");
     bash.args(["-euxo", "pipefail", "-c", &format!("chmod +x bin/kubectl\n{script}")]);
