@@ -72,7 +72,8 @@ fn broken(page: &Path, text: &str) -> Vec<String> {
         }
         let (file, anchor) = link.split_once('#').unwrap_or((&link, ""));
         let target = if file.is_empty() { page.to_path_buf() } else { page.parent().unwrap().join(file) };
-        let known = match std::fs::read_to_string(&target) {
+        let there = if file.is_empty() { Ok(text.to_owned()) } else { std::fs::read_to_string(&target) };
+        let known = match there {
             Ok(_) if anchor.is_empty() => true,
             Ok(text) => anchors(&text).contains(anchor),
             Err(_) => target.is_dir() && anchor.is_empty(),
