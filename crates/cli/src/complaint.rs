@@ -7,7 +7,7 @@ use std::fmt::Display;
 pub enum Outcome {
     /// Everything is accepted.
     Accepted,
-    /// A decision, and it is no: code 403, or 422 for what cannot be read.
+    /// A refusal: code 403, or 422 for a request that cannot be read.
     Refused,
 }
 
@@ -22,7 +22,7 @@ impl Complaint {
         Complaint::said(format!("{place}: {problem}; {remedy}"))
     }
 
-    /// A sentence that says all three itself. It stands on one line, also where others' words in it do not.
+    /// A sentence that says all three itself. Line breaks in it become spaces.
     pub fn said(sentence: impl Display) -> Self {
         Complaint(sentence.to_string().lines().map(str::trim).collect::<Vec<_>>().join(" "))
     }

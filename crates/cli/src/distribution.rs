@@ -15,7 +15,7 @@ use crate::output;
 pub struct Package {
     /// The module as the compiler left it
     module: PathBuf,
-    /// What Kubewarden is told of the module
+    /// The metadata that Kubewarden reads
     #[arg(long, default_value = "metadata.yml")]
     metadata: PathBuf,
     /// Where the annotated module goes
@@ -29,7 +29,7 @@ pub struct Push {
     module: PathBuf,
     /// Where it goes: `HOST/REPOSITORY:TAG`
     reference: String,
-    /// Speak plain HTTP, to a registry on this machine
+    /// Use plain HTTP; only for a registry on this machine
     #[arg(long)]
     insecure: bool,
 }
@@ -41,7 +41,7 @@ pub struct Pull {
     /// Where the module goes; it is there whole, or not at all
     #[arg(long, short)]
     output_path: PathBuf,
-    /// Speak plain HTTP, to a registry on this machine
+    /// Use plain HTTP; only for a registry on this machine
     #[arg(long)]
     insecure: bool,
 }
@@ -118,15 +118,15 @@ fn read(path: &Path) -> Result<Vec<u8>, Complaint> {
         .map_err(|error| Complaint::new(path.display(), format!("cannot be read: {error}"), "name a file that can be"))
 }
 
-/// Through a file beside it, so that nobody finds half a module under the name.
+/// Through a file next to it, so that half a module never appears under the name.
 fn write(path: &Path, bytes: &[u8]) -> Result<(), Complaint> {
-    let mut beside = path.as_os_str().to_owned();
-    beside.push(".part");
-    let beside = PathBuf::from(beside);
-    let written = std::fs::write(&beside, bytes).and_then(|()| std::fs::rename(&beside, path));
+    let mut partial = path.as_os_str().to_owned();
+    partial.push(".part");
+    let partial = PathBuf::from(partial);
+    let written = std::fs::write(&partial, bytes).and_then(|()| std::fs::rename(&partial, path));
     written.map_err(|error| {
-        // What is left of it helps nobody, and whether it goes away does not change the answer.
-        let _ = std::fs::remove_file(&beside);
+        // The partial file is useless, and failing to remove it does not change the answer.
+        let _ = std::fs::remove_file(&partial);
         Complaint::new(path.display(), format!("cannot be written: {error}"), "name a file that can be")
     })
 }

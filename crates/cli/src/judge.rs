@@ -80,7 +80,7 @@ impl<'m> Judge<'m> {
         let payload = format!(r#"{{"settings":{},{}}}"#, self.settings, request::unwrapped(json));
         let answer = module.call("validate", &payload)?;
         let decision: Decision = serde_json::from_slice(&answer)
-            .map_err(|error| module.unusable(&format!("answers what is no decision: {error}")))?;
+            .map_err(|error| module.unusable(&format!("its answer is not a decision: {error}")))?;
         Ok(decision.into())
     }
 
@@ -92,7 +92,7 @@ impl<'m> Judge<'m> {
         let Some(module) = self.module else { return Ok(()) };
         let answer = module.call("validate_settings", &self.settings)?;
         let verdict = serde_json::from_slice::<SettingsVerdict>(&answer)
-            .map_err(|error| module.unusable(&format!("answers what is no verdict: {error}")))?;
+            .map_err(|error| module.unusable(&format!("its answer is not a verdict: {error}")))?;
         verdict.into_result().map_err(|message| settings::refused_by_a_module(source, &message))
     }
 }

@@ -23,7 +23,7 @@ impl LiveNodes {
     /// Reads what `kubectl get nodes -o yaml` printed.
     ///
     /// # Errors
-    /// What is no node, and labels that are no strings.
+    /// A document that is not a node, or a label that is not a string.
     pub fn read(path: &Path) -> Result<Self, Complaint> {
         let source = Source::read(path)?;
         let mut nodes = Vec::new();

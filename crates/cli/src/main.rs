@@ -25,13 +25,13 @@ enum Command {
     /// Judge admission requests, or the step from one set of manifests to another
     #[command(after_help = EXIT_CODES)]
     Check(check::Arguments),
-    /// Report what is odd about objects as they stand, as an audit scan would
+    /// Report what is odd about existing objects, as an audit scan would
     Audit(audit::Arguments),
     /// Print the JSON Schema of the settings, or check a settings file
     Settings(settings::Arguments),
     /// Answer Gatekeeper's external data requests and admission webhooks, over TLS
     Serve(serve::Arguments),
-    /// Write what Kubewarden is told of a module into it
+    /// Write Kubewarden's metadata into a module
     Package(distribution::Package),
     /// Push an annotated module to an OCI registry, and print its reference by digest
     Push(distribution::Push),

@@ -40,7 +40,7 @@ pub struct Manifest<'t> {
 }
 
 impl<'t> Manifest<'t> {
-    /// Reads which object a document is; `None` where it is no Kubernetes object at all, for it has no type.
+    /// Reads which object a document is; `None` where it is not a Kubernetes object, because it has no type.
     ///
     /// # Errors
     /// A type, name or namespace that cannot be read.
@@ -54,7 +54,7 @@ impl<'t> Manifest<'t> {
     /// Every object of a source.
     ///
     /// # Errors
-    /// What cannot be read, and documents that are no objects.
+    /// What cannot be read, and documents that are not objects.
     pub fn all(source: &'t Source) -> Result<Vec<Self>, Complaint> {
         let nothing = || Complaint::new(source.shown(), "holds no document", "write manifests into it");
         let documents = source.documents()?;
@@ -114,14 +114,14 @@ impl Operation {
     }
 }
 
-/// The request of an API server about an object, as JSON. Nobody asks, since nobody knows who will. The objects are put in
-/// as they are written.
+/// The request of an API server about an object, as JSON. It names no user, since the user is unknown. The objects are
+/// inserted as written.
 pub fn request(identity: &Identity, operation: Operation, before: Option<&str>, after: Option<&str>) -> String {
     envelope(identity, operation, &plural(&identity.kind), before, after)
 }
 
-/// The request of Kubewarden's audit scanner about an object that is there: a CREATE by nobody, with the kind where the
-/// resource belongs.
+/// The request of Kubewarden's audit scanner about an existing object: a CREATE without a user, with the kind in place
+/// of the resource.
 pub fn audit_request(identity: &Identity, object: &str) -> String {
     envelope(identity, Operation::Create, &identity.kind, None, Some(object))
 }

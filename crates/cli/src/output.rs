@@ -13,12 +13,12 @@ pub const BAD: Style = AnsiColor::Red.on_default().bold();
 pub const WARNING: Style = AnsiColor::Yellow.on_default();
 pub const FAINT: Style = Style::new().dimmed();
 
-/// `text` in a style; where the output is no terminal the style is taken out again.
+/// `text` in a style; where the output is not a terminal the style is taken out again.
 pub fn styled(style: Style, text: impl Display) -> String {
     format!("{style}{text}{style:#}")
 }
 
-/// Writes to standard output. A reader that goes away, like `head`, is no fault.
+/// Writes to standard output. A reader that goes away, like `head`, is not an error.
 ///
 /// # Errors
 /// Every other failure to write.

@@ -51,7 +51,7 @@ fn review<'t>(source: &'t Source, document: Document<'t>) -> Result<Asked<'t>, C
         line: document.line,
         step: None,
     };
-    // What cannot be read here is for the library to refuse, by the name of the field.
+    // The library refuses what cannot be read here, and names the field.
     let Ok(json) = field::parse(asked.json.as_bytes()) else { return Ok(asked) };
     let root = Field::root("", &json);
     let text = |field: &Field<'_, '_>, name: &str| field.string_of(name).ok().flatten().map(str::to_owned);
@@ -92,7 +92,7 @@ fn review<'t>(source: &'t Source, document: Document<'t>) -> Result<Asked<'t>, C
 /// deleted.
 ///
 /// # Errors
-/// Documents that are no objects, and an object that stands twice on one side.
+/// Documents that are not objects, and an object that appears twice on one side.
 pub fn steps<'t>(before: &'t [Source], after: &'t [Source]) -> Result<Vec<Asked<'t>>, Complaint> {
     let mut old = BTreeMap::new();
     for (source, manifest) in manifests(before)? {
@@ -166,7 +166,7 @@ fn step<'t>(
     }
 }
 
-/// The request in an AdmissionReview as members of a payload: `"request":…`, as often as it stands there.
+/// The request in an AdmissionReview as members of a payload: `"request":…`, as often as it appears there.
 pub fn unwrapped(json: &str) -> String {
     if let Ok(members) = serde_json::from_str::<Members<'_>>(json) {
         let mut kinds = members.all("kind");

@@ -93,8 +93,8 @@ fn what_cannot_be_read_is_said_after_everything_else_was_judged() {
         (ran.code, ran.err.as_str()),
         (
             Some(2),
-            "error: ./a.yaml:1:4: is no usable YAML: unclosed bracket '['; correct it\n\
-             error: ./b.json:1:1: is no JSON: EOF while parsing an object; correct it\n"
+            "error: ./a.yaml:1:4: is not usable YAML: unclosed bracket '['; correct it\n\
+             error: ./b.json:1:1: is not JSON: EOF while parsing an object; correct it\n"
         )
     );
 }

@@ -6,39 +6,43 @@ use program::Folder;
 
 /// A file for `check`, and the complaint about it.
 const REQUESTS: [(&str, &[u8], &str); 17] = [
-    ("cut.json", b"{\"operation\": \"CREATE\",\n \"kind\": }", "cut.json:2:10: is no JSON: expected value; correct it"),
-    ("end.json", b"{\"operation\": ", "end.json:1:14: is no JSON: EOF while parsing a value; correct it"),
+    (
+        "cut.json",
+        b"{\"operation\": \"CREATE\",\n \"kind\": }",
+        "cut.json:2:10: is not JSON: expected value; correct it",
+    ),
+    ("end.json", b"{\"operation\": ", "end.json:1:14: is not JSON: EOF while parsing a value; correct it"),
     (
         "open.yaml",
         b"operation: [1\nkind: 2\n",
-        "open.yaml:2:5: is no usable YAML: illegal placement of ':' indicator; correct it",
+        "open.yaml:2:5: is not usable YAML: illegal placement of ':' indicator; correct it",
     ),
     (
         "twice.yaml",
         b"operation: CREATE\noperation: DELETE\n",
-        "twice.yaml:2:1: is no usable YAML: duplicate mapping key `operation` is not allowed here; correct it",
+        "twice.yaml:2:1: is not usable YAML: duplicate mapping key `operation` is not allowed here; correct it",
     ),
     (
         "tab.yaml",
         b"object:\n\tspec: {}\n",
-        "tab.yaml:2:2: is no usable YAML: tabs disallowed within this context (block indentation); correct it",
+        "tab.yaml:2:2: is not usable YAML: tabs disallowed within this context (block indentation); correct it",
     ),
     (
         "alias.yaml",
         b"operation: CREATE\nobject: *pod\n",
-        "alias.yaml:2:9: is no usable YAML: reference to unknown value; correct it",
+        "alias.yaml:2:9: is not usable YAML: reference to unknown value; correct it",
     ),
     (
         "infinite.yaml",
         b"operation: CREATE\nobject: {a: .inf}\n",
-        "infinite.yaml:2:13: is no usable YAML: value `.inf` is not a finite number; correct it",
+        "infinite.yaml:2:13: is not usable YAML: value `.inf` is not a finite number; correct it",
     ),
     (
         "second.yaml",
         b"operation: DELETE\n---\noperation: {\n",
-        "second.yaml:3:12: is no usable YAML: unclosed bracket '{'; correct it",
+        "second.yaml:3:12: is not usable YAML: unclosed bracket '{'; correct it",
     ),
-    ("latin.yaml", b"operation: \xe4\n", "latin.yaml: is no UTF-8 at byte 11; save it as UTF-8"),
+    ("latin.yaml", b"operation: \xe4\n", "latin.yaml: is not UTF-8 at byte 11; save it as UTF-8"),
     ("empty.yaml", b"", "empty.yaml: holds no document; give an AdmissionReview or its request"),
     ("comment.yaml", b"# later\n---\n", "comment.yaml: holds no document; give an AdmissionReview or its request"),
     (
@@ -67,13 +71,13 @@ const REQUESTS: [(&str, &[u8], &str); 17] = [
     (
         "deep.yaml",
         b"",
-        "deep.yaml:1:135: is no usable YAML: YAML document too large or too complex: limits breached: Depth { depth: 128 }; \
+        "deep.yaml:1:135: is not usable YAML: YAML document too large or too complex: limits breached: Depth { depth: 128 }; \
          correct it",
     ),
     (
         "bomb.yaml",
         b"",
-        "bomb.yaml:6:29: is no usable YAML: YAML document too large or too complex: limits breached: RecordedAnchorEvents \
+        "bomb.yaml:6:29: is not usable YAML: YAML document too large or too complex: limits breached: RecordedAnchorEvents \
          { recorded_anchor_events: 1000001 }; correct it",
     ),
 ];

@@ -70,7 +70,7 @@ fn a_pushed_module_comes_back_by_tag_and_by_digest_and_judges() {
         let refused = folder.run(&command);
         assert_eq!((refused.code, refused.out.as_str()), (Some(2), ""), "{command}");
         let begin =
-            format!("error: `{repository}@{digest}` is not what it says it is: the digest of the module is `sha256:");
+            format!("error: `{repository}@{digest}` does not match its digest: the digest of the module is `sha256:");
         assert!(refused.err.starts_with(&begin), "{}", refused.err);
     }
     assert!(!folder.path().join("changed.wasm").exists());
@@ -188,7 +188,7 @@ fn what_cannot_be_packaged_pushed_or_kept_is_said_and_nothing_is_left() {
         ),
         (
             "package empty.wasm -o out.wasm --metadata latin.yml",
-            String::from("latin.yml: is no UTF-8 at byte 7; save it as UTF-8"),
+            String::from("latin.yml: is not UTF-8 at byte 7; save it as UTF-8"),
         ),
         (
             "package empty.wasm -o absent/out.wasm",
@@ -216,7 +216,7 @@ fn what_cannot_be_packaged_pushed_or_kept_is_said_and_nothing_is_left() {
         (
             "pull localhost:1/Guard:v1 -o out.wasm",
             String::from(
-                "`localhost:1/Guard:v1` is no reference to a module in a registry: invalid reference format; write \
+                "`localhost:1/Guard:v1` is not a reference to a module in a registry: invalid reference format; write \
                  `HOST/REPOSITORY:TAG` or `HOST/REPOSITORY@sha256:…`",
             ),
         ),

@@ -26,9 +26,9 @@ const PLACES: [(&str, &str); 14] = [
     ("settings.yaml:2:1: settings: no section is there", "# Nothing yet.\nvolumeNodeAffinity:\n"),
     ("settings.yaml:1:1: settings: must be an object, is a list: `[1 items]`", "- volumeNodeAffinity\n"),
     ("settings.yaml:1:1: settings: must be an object, is a string: `all of them`", "all of them\n"),
-    ("settings.yaml:2:1: nodeTaint: is not known", "volumeNodeAffinity: {}\nnodeTaint: {}\n"),
+    ("settings.yaml:2:1: nodeTaint: is not a known key", "volumeNodeAffinity: {}\nnodeTaint: {}\n"),
     (
-        "settings.yaml:3:3: volumeNodeAffinity.topolgy: is not known",
+        "settings.yaml:3:3: volumeNodeAffinity.topolgy: is not a known key",
         "volumeNodeAffinity:\n  allow: []\n  topolgy: {}\n",
     ),
     (
@@ -52,11 +52,11 @@ const PLACES: [(&str, &str); 14] = [
         "{\"volumeNodeAffinity\": {},\n \"nodeTaints\": {\"numericKeys\": [\"ok\", \"not ok\"]}}",
     ),
     (
-        "settings.yaml:2:2: volumeNodeAffinity: stands here twice",
+        "settings.yaml:2:2: volumeNodeAffinity: appears twice",
         "{\"volumeNodeAffinity\": {},\n \"volumeNodeAffinity\": {}}",
     ),
     (
-        "settings.yaml:2:2: volumeNodeAffinity.allow: stands here twice",
+        "settings.yaml:2:2: volumeNodeAffinity.allow: appears twice",
         "{\"volumeNodeAffinity\": {\"allow\": [],\n \"allow\": []}, \"nodeTaints\": {}}",
     ),
     (
@@ -92,10 +92,10 @@ fn a_file_that_is_no_settings_file_is_no_decision() {
     check("a: {}\n---\nb: {}\n")
         .complained("settings.yaml:3: is another document; leave one: settings, such as `volumeNodeAffinity: {}`");
     check("volumeNodeAffinity: {}\nvolumeNodeAffinity: {}\n").complained(
-        "settings.yaml:2:1: is no usable YAML: duplicate mapping key `volumeNodeAffinity` is not allowed here; correct it",
+        "settings.yaml:2:1: is not usable YAML: duplicate mapping key `volumeNodeAffinity` is not allowed here; correct it",
     );
     check("volumeNodeAffinity: [\n")
-        .complained("settings.yaml:1:21: is no usable YAML: unclosed bracket '['; correct it");
+        .complained("settings.yaml:1:21: is not usable YAML: unclosed bracket '['; correct it");
     folder
         .run("settings check absent.yaml")
         .complained("absent.yaml: cannot be read: No such file or directory (os error 2); name a file, or `-`");

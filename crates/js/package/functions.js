@@ -38,7 +38,7 @@ function written(name, value) {
   return json;
 }
 
-// Passes what JSON can say, and nothing that would silently turn into something else.
+// Passes only what JSON can express without silently turning it into something else.
 function exact(key, value) {
   const kind = Object.prototype.toString.call(value);
   const problem =

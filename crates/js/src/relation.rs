@@ -7,7 +7,7 @@ use placement_guard::verdict;
 use crate::answers::{Relation, RelationName};
 use crate::document;
 
-/// Where the documents stand in the request and its settings, and what the caller calls them.
+/// Where the documents are in the request and its settings, and what the caller calls them.
 const PLACES: [(&str, &str); 3] = [
     ("unreadable: oldObject", "unreadable: before"),
     ("unreadable: object", "unreadable: after"),

@@ -31,7 +31,7 @@ pub enum NotListable {
     Unwritable(String),
 }
 
-/// The fields stand in the order in which Kubewarden's own tool writes them.
+/// The fields are in the order in which Kubewarden's own tool writes them.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Listing<'m> {
@@ -89,7 +89,7 @@ struct Recommendation {
 /// is when this version was made.
 ///
 /// # Errors
-/// What Artifact Hub asks for and the annotations do not say.
+/// What Artifact Hub requires and the annotations do not say.
 pub fn artifact_hub(metadata: &Metadata, questions: Option<&str>, created_at: &str) -> Result<String, NotListable> {
     let optional = |key: &str| metadata.annotations.get(key).map(String::as_str);
     let required = |key: &'static str| optional(key).ok_or(NotListable::Missing(key));

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_saphyr::UserMessageFormatter;
 
-/// The fields stand in the order in which Kubewarden's own tool writes them.
+/// The fields are in the order in which Kubewarden's own tool writes them.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Metadata {
@@ -77,7 +77,7 @@ pub enum InvalidMetadata {
     Unreadable(String),
     #[error("`rules[{rule}].{list}` is empty: the policy would never be asked; name at least one, or remove the rule")]
     EmptyList { rule: usize, list: &'static str },
-    #[error("`rules[{rule}].{list}` has `*` beside other entries: `*` stands alone; remove one or the other")]
+    #[error("`rules[{rule}].{list}` has `*` next to other entries; remove `*` or the others")]
     WildcardInCompany { rule: usize, list: &'static str },
 }
 

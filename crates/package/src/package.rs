@@ -14,7 +14,7 @@ pub enum NotPackaged {
 /// Gives the module with the metadata in it that a `metadata.yml` states, as the policy server wants it.
 ///
 /// # Errors
-/// Metadata that are not understood to the last key, and bytes that are no core module.
+/// Metadata that are not understood to the last key, and bytes that are not a core module.
 pub fn package(metadata: &str, module: &[u8]) -> Result<Vec<u8>, NotPackaged> {
     let metadata = Metadata::parse(metadata)?;
     Ok(annotate(module, &metadata)?)

@@ -15,7 +15,7 @@ pub const PROTOCOL_VERSION: &str = "v1";
 /// Names of functions, for debuggers. Kubewarden's tool drops it, and nothing that a user sees needs it.
 const NAME_SECTION: &str = "name";
 
-/// Why bytes are no module that can be annotated.
+/// Why bytes are not a module that can be annotated.
 #[derive(Debug, thiserror::Error)]
 pub enum NotAModule {
     #[error("not a WebAssembly module: {0}; give the file that the compiler wrote")]

@@ -27,14 +27,14 @@ pub(crate) struct Credentials {
 }
 
 impl Access {
-    /// The credentials of whoever runs this program: in the folder `DOCKER_CONFIG`, or else in `.docker` in `HOME`.
+    /// The credentials of the user who runs this program: in the folder `DOCKER_CONFIG`, or else in `.docker` in `HOME`.
     pub fn of_this_user(insecure: bool) -> Self {
         let variable = |name| std::env::var_os(name);
         Access { insecure, docker_config: docker_config(variable("DOCKER_CONFIG"), variable("HOME")) }
     }
 
     /// Looks the registry up in Docker's `config.json`, credential helpers included. Where nothing is said of it, it is
-    /// asked anonymously; what is said and cannot be used is an error, since whoever wrote it relies on it.
+    /// asked anonymously; credentials that cannot be used are an error, because their author relies on them.
     pub(crate) fn credentials(&self, place: &Place) -> Result<Credentials, RegistryError> {
         let anonymous = |described| Ok(Credentials { auth: RegistryAuth::Anonymous, described });
         let Some(folder) = &self.docker_config else {

@@ -24,7 +24,7 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    /// Reads the reference and the credentials; asks nobody yet.
+    /// Reads the reference and the credentials; sends nothing yet.
     pub fn prepare(
         doing: &'static str,
         reference: &str,

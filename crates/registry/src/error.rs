@@ -13,7 +13,7 @@ use crate::place::Place;
 #[derive(Debug, thiserror::Error)]
 pub enum RegistryError {
     #[error(
-        "`{reference}` is no reference to a module in a registry: {reason}; write `HOST/REPOSITORY:TAG` or \
+        "`{reference}` is not a reference to a module in a registry: {reason}; write `HOST/REPOSITORY:TAG` or \
          `HOST/REPOSITORY@sha256:…`"
     )]
     Reference { reference: String, reason: String },
@@ -47,11 +47,11 @@ pub enum RegistryError {
     #[error("`{reference}` is not there: {reason}; look for a mistyped repository, tag or digest")]
     NotFound { reference: String, reason: String },
     #[error(
-        "`{reference}` is not what it says it is: the digest of {what} is `{actual}`, expected was `{expected}`; \
+        "`{reference}` does not match its digest: the digest of {what} is `{actual}`, expected `{expected}`; \
          nothing was kept of it; the registry's storage is damaged, or somebody changed it: push the module again"
     )]
     Digest { reference: String, what: &'static str, expected: String, actual: String },
-    #[error("`{reference}` is no policy module: {reason}")]
+    #[error("`{reference}` is not a policy module: {reason}")]
     NotAPolicy { reference: String, reason: String },
     #[error("cannot {doing} `{reference}`: {reason}; {advice}")]
     Failed { doing: &'static str, reference: String, reason: String, advice: String },
@@ -150,7 +150,7 @@ impl Attempt<'_> {
         let advice = if self.insecure || !self.place.is_on_this_machine() {
             format!("is `{host}` up, and a registry?")
         } else {
-            format!("is `{host}` up? where it speaks plain HTTP, say `--insecure`")
+            format!("is `{host}` up? for plain HTTP, use `--insecure`")
         };
         RegistryError::Failed { doing: self.doing, reference: self.reference(), reason: reason.to_owned(), advice }
     }

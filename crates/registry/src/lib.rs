@@ -45,7 +45,7 @@ pub struct Transfer {
 /// from another thread.
 pub type Progress = Arc<dyn Fn(Transfer) + Send + Sync>;
 
-/// For whoever does not watch.
+/// For callers that do not watch the progress.
 pub fn unwatched() -> Progress {
     Arc::new(|_| ())
 }

@@ -1,4 +1,4 @@
-//! The manifest under which a policy module lies in a registry: written as Kubewarden's own tool writes it, so that no tool
+//! The manifest under which a registry keeps a policy module: written as Kubewarden's own tool writes it, so that no tool
 //! around it can tell the difference.
 
 use std::collections::BTreeMap;
@@ -85,7 +85,7 @@ pub(crate) fn module_layer(manifest: &[u8]) -> Result<OciDescriptor, String> {
         .map_err(|error| format!("its manifest is not that of one artefact: {error}"))?;
     match manifest.layers.as_slice() {
         [layer] if layer.media_type == WASM_LAYER_MEDIA_TYPE => Ok(layer.clone()),
-        [layer] => Err(format!("its layer is `{}`, expected was `{WASM_LAYER_MEDIA_TYPE}`", layer.media_type)),
+        [layer] => Err(format!("its layer is `{}`, expected `{WASM_LAYER_MEDIA_TYPE}`", layer.media_type)),
         layers => Err(format!("it has {} layers, expected was one", layers.len())),
     }
 }

@@ -1,4 +1,4 @@
-//! Where a module lies: a reference as people write it.
+//! Where a module is: a reference as people write it.
 
 use std::net::IpAddr;
 
@@ -86,7 +86,7 @@ mod tests {
             ("https://ghcr.io/team/guard:v1", "`https://` does not lead to a registry"),
         ];
         for (text, reason) in cases {
-            let complaint = format!("`{text}` is no reference to a module in a registry: {reason}{hint}");
+            let complaint = format!("`{text}` is not a reference to a module in a registry: {reason}{hint}");
             assert_eq!(read(text, false), Err(complaint));
         }
     }

@@ -1,4 +1,4 @@
-//! Pulling: nothing is handed out that is not what its digest says.
+//! Pulling: only bytes that match their digest are returned.
 
 use std::time::Duration;
 

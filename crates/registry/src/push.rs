@@ -22,7 +22,7 @@ const PIECE: usize = 64 * 1024;
 /// What was pushed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pushed {
-    /// The module by digest: what nobody can change any more.
+    /// The module by digest, which cannot change any more.
     pub by_digest: String,
     /// The digest of the manifest.
     pub digest: String,

@@ -170,8 +170,8 @@ fn a_module_that_was_changed_in_the_storage_is_refused() {
     let layer = manifest["layers"][0]["digest"].as_str().unwrap().to_owned();
     std::fs::write(blob(folder.path(), &layer), module(b'b')).unwrap();
     let complaint = failure(pull(&pushed.by_digest, &ACCESS, &unwatched()));
-    let begin = format!("`{}` is not what it says it is: the digest of the module is `sha256:", pushed.by_digest);
-    assert!(complaint.starts_with(&begin) && complaint.contains(&format!("expected was `{layer}`")), "{complaint}");
+    let begin = format!("`{}` does not match its digest: the digest of the module is `sha256:", pushed.by_digest);
+    assert!(complaint.starts_with(&begin) && complaint.contains(&format!("expected `{layer}`")), "{complaint}");
 }
 
 #[test]

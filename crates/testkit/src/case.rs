@@ -21,13 +21,13 @@
 //!   * `recorded`: the name of a file in `tests/requests/` that holds what an API server sent;
 //!   * `after`, or `before` and `after`: the manifests of a CREATE or an UPDATE. Kind, name and namespace are theirs.
 //!     `before` alone is a DELETE.
-//! * `user`: `{username, groups}`, whoever sends it. Not beside `request`, which says so itself; beside `recorded` it
+//! * `user`: `{username, groups}`, who sends it. Not together with `request`, which names its own user; with `recorded` it
 //!   takes the place of the recorded user.
 //! * `expect`, of a request:
 //!   * `allowed` and `findings` (the codes in report order, `[]` for none) are always stated; so is `code` of a refusal.
 //!   * `annotations`: for each key that is named, the exact value; `null` for a key that must not be there. A node
 //!     (`losesNode`, `gainsNode`) is written as a mapping.
-//!   * `message`: the whole text of a refusal. `says`: texts that must occur in it. `warnings`: all of them, exactly.
+//!   * `message`: the whole text of a refusal. `says`: strings that must occur in it. `warnings`: all of them, exactly.
 //! * `expect: {settings: MESSAGE}`, with nothing asked: the settings are refused with exactly this message. Every other
 //!   case's settings must be valid.
 //!
@@ -189,7 +189,7 @@ impl Case {
                 },
             ) => Asks::Settings { message },
             (None, WrittenExpected { settings: Some(_), .. }) => {
-                return Err(String::from("`expect.settings` stands alone: no request is judged"));
+                return Err(String::from("`expect.settings` must be the only question: no request is judged"));
             }
             (Some(_), WrittenExpected { settings: Some(_), .. }) => {
                 return Err(String::from("`expect.settings` and a request: which is asked?"));
@@ -314,7 +314,7 @@ impl Expected {
         let annotations = annotations.unwrap_or_default();
         for (key, value) in &annotations {
             if !ANNOTATIONS.contains(&key.as_str()) {
-                return Err(format!("`expect.annotations.{key}` is none of {}", ANNOTATIONS.join(", ")));
+                return Err(format!("`expect.annotations.{key}` is not one of {}", ANNOTATIONS.join(", ")));
             }
             let is_node = matches!(key.as_str(), "losesNode" | "gainsNode");
             if !(value.is_null() || if is_node { value.is_object() } else { value.is_string() }) {
@@ -330,7 +330,7 @@ impl Expected {
     fn differences(&self, answer: &Value) -> Vec<String> {
         let Some(members) = answer.as_object() else { return vec![format!("no decision: {answer}")] };
         let unknown = members.keys().filter(|key| !ANSWERS.contains(&key.as_str()));
-        let mut differences: Vec<String> = unknown.map(|key| format!("`{key}` is no part of a decision")).collect();
+        let mut differences: Vec<String> = unknown.map(|key| format!("`{key}` is not part of a decision")).collect();
         let annotations = &answer["audit_annotations"];
         let findings = if self.findings.is_empty() { Value::Null } else { json!(self.findings.join(",")) };
         differences.extend(difference("accepted", &json!(self.allowed), &answer["accepted"]));

@@ -45,7 +45,7 @@ fn unknown_keys_are_refused_at_every_level() {
         assert!(complaint(&text).contains("unknown field"), "{text}");
     }
     let annotation = format!("{REQUEST}expect: {{allowed: true, findings: [], annotations: {{losesNodes: x}}}}");
-    assert!(complaint(&annotation).starts_with("`expect.annotations.losesNodes` is none of relation, losesNode"));
+    assert!(complaint(&annotation).starts_with("`expect.annotations.losesNodes` is not one of relation, losesNode"));
 }
 
 #[test]
@@ -98,7 +98,7 @@ fn every_difference_is_told() {
         "mutated_object": {}, "warnings": ["v"]});
     let said = case.check(&answer).expect_err("nothing of it is as expected");
     for part in [
-        "`mutated_object` is no part of a decision",
+        "`mutated_object` is not part of a decision",
         "accepted: expected false, got true",
         "code: expected 403, got null",
         r#"findings: expected "a,b", got "b,a""#,

@@ -1,4 +1,4 @@
-//! `audit`: what is odd about objects as they stand, as Kubewarden's audit scanner would ask.
+//! `audit`: what is odd about existing objects, asked as Kubewarden's audit scanner asks.
 
 mod files;
 mod progress;

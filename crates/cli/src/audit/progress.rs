@@ -1,4 +1,4 @@
-//! How far an audit has come, for whoever waits at a terminal for more than a second.
+//! The progress of an audit, for anyone who waits at a terminal for more than a second.
 
 use std::cell::Cell;
 use std::io::IsTerminal;
@@ -12,7 +12,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 const SHARE: &str = "{bar:40} {percent} %, {eta} left";
 const STREAM: &str = "{spinner} {bytes} read";
 
-/// A bar on standard error. Each byte of a file counts twice: when it is read, and when what it says is judged.
+/// A bar on standard error. Each byte of a file counts twice: when it is read, and when it is judged.
 pub struct Progress {
     bar: ProgressBar,
     started: Instant,
@@ -24,7 +24,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Where nobody looks at standard error, and before a second has passed, nothing is drawn.
+    /// Draws nothing when standard error is not a terminal, and nothing in the first second.
     pub fn of(bytes: u64) -> Self {
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
         let progress = Progress {
@@ -38,7 +38,7 @@ impl Progress {
         progress
     }
 
-    /// A file of so many bytes begins; of standard input nobody knows, and they are 0.
+    /// A file of this many bytes begins; 0 for standard input, whose length is unknown.
     pub fn begin(&self, bytes: u64) {
         self.before.set(self.before.get().saturating_add(self.file.replace(bytes)));
         self.shape();

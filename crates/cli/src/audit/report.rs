@@ -18,7 +18,7 @@ pub struct Report {
     pub objects: usize,
     /// Objects that admission would refuse.
     pub refused: usize,
-    /// Documents in folders that are no Kubernetes objects.
+    /// Documents in folders that are not Kubernetes objects.
     pub skipped: usize,
     pub findings: Vec<Group>,
     /// Documents that must not be applied together.
@@ -73,7 +73,7 @@ impl Report {
         self.refused = self.refused.saturating_add(usize::from(refused));
     }
 
-    /// Counts a document that is no object.
+    /// Counts a document that is not an object.
     pub fn skip(&mut self) {
         self.skipped = self.skipped.saturating_add(1);
     }

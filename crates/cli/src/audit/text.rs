@@ -20,7 +20,7 @@ pub fn of(report: &Report) -> String {
     let refused = styled(style, format!("would be refused: {}", report.refused));
     text.push_str(&format!("objects: {}, findings: {found}, {refused}", report.objects));
     if report.skipped > 0 {
-        text.push_str(&format!(", skipped as no Kubernetes objects: {}", report.skipped));
+        text.push_str(&format!(", skipped because they are not Kubernetes objects: {}", report.skipped));
     }
     text.push('\n');
     text

@@ -18,7 +18,7 @@ fn commands(judged: &Judged) -> Vec<String> {
 
 fn command(severity: &str, judged: &Judged, message: &str) -> String {
     let title = property(&format!("placement-guard: {}", judged.subject()));
-    // Standard input is no file of the repository.
+    // Standard input is not a file of the repository.
     let place = match judged.file.as_str() {
         "-" => String::new(),
         file => format!("file={},line={},", property(file), judged.line),

@@ -30,15 +30,15 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE")]
     settings: PathBuf,
 
-    /// Manifests as they are now. Objects are matched by kind, namespace and name; one that is only here is deleted
+    /// The current manifests. Objects are matched by kind, namespace and name; an object that appears only here is deleted
     #[arg(long, value_name = "FILE")]
     before: Vec<PathBuf>,
 
-    /// Manifests as they are to be. An object that is only here is created
+    /// The new manifests. An object that appears only here is created
     #[arg(long, value_name = "FILE")]
     after: Vec<PathBuf>,
 
-    /// What `kubectl get nodes -o yaml` printed: names the nodes that a volume gains and loses; changes no decision
+    /// The output of `kubectl get nodes -o yaml`: names the nodes that a volume gains and loses; changes no decision
     #[arg(long, value_name = "FILE")]
     nodes: Option<PathBuf>,
 
@@ -47,11 +47,11 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE|REFERENCE")]
     module: Option<String>,
 
-    /// Speak plain HTTP, to a registry on this machine
+    /// Use plain HTTP; only for a registry on this machine
     #[arg(long, requires = "module")]
     insecure: bool,
 
-    /// How to print the decision; `github` are workflow annotations on file and line
+    /// How to print the decision; `github` prints workflow annotations with file and line
     #[arg(long, value_enum, default_value_t = Format::Text)]
     output: Format,
 }
@@ -74,7 +74,7 @@ struct Judged {
     file: String,
     line: usize,
     verdict: Verdict,
-    /// What is to be said of this request beside others; decides nothing.
+    /// What should be said about this request next to others; decides nothing.
     notes: Vec<String>,
     #[serde(skip)]
     identity: Option<Identity>,
@@ -139,7 +139,7 @@ fn judge_all(asked: Vec<Asked<'_>>, judge: &Judge<'_>, nodes: Option<&LiveNodes>
     Ok(judged)
 }
 
-/// What programs read: the verdict on one request as it is, those on several in a list that says what each is about.
+/// What programs read: the verdict on one request, or a list of verdicts that says what each is about.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Answer<'a> {

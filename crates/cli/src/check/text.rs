@@ -28,7 +28,7 @@ fn one(judged: &Judged) -> String {
     if verdict.allowed {
         let gains = judged.annotation("gainsNode").and_then(|node| serde_json::from_str(node).ok());
         lines.extend(gains.map(|node| format!("  gains, for example, a node {}", labels(&node))));
-        lines.extend(judged.annotation("facts").map(|facts| format!("  by the facts: {facts}")));
+        lines.extend(judged.annotation("facts").map(|facts| format!("  relying on these facts: {facts}")));
     }
     lines.extend(live_nodes(judged).map(|line| format!("  {line}")));
     let warnings = verdict.warnings.iter().chain(&judged.notes);

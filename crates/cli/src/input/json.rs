@@ -1,4 +1,4 @@
-//! JSON stays as it was written: whoever judges it sees every member, also one that stands twice.
+//! JSON stays as it was written, so that the rules see every member, including a key that appears twice.
 
 use std::borrow::Cow;
 
@@ -19,7 +19,7 @@ pub fn documents(source: &Source) -> Result<Option<Vec<Document<'_>>>, Complaint
             // The place is said already.
             let problem = error.to_string();
             let problem = problem.split(" at line ").next().unwrap_or_default();
-            Complaint::new(place, format!("is no JSON: {problem}"), "correct it")
+            Complaint::new(place, format!("is not JSON: {problem}"), "correct it")
         })?;
         let documents: &mut Vec<Document<'_>> = documents.get_or_insert_default();
         match list(raw) {
@@ -43,16 +43,16 @@ fn list(raw: &RawValue) -> Option<(Option<ListKind>, Vec<&RawValue>)> {
     Some((ListKind::of(text("apiVersion").as_deref(), &kind), items))
 }
 
-/// The members of an object in their order, also those that stand twice.
+/// The members of an object in their order, including keys that appear twice.
 pub struct Members<'t>(pub Vec<(Cow<'t, str>, &'t RawValue)>);
 
 impl<'t> Members<'t> {
-    /// The values of a member, one for each time that it stands here.
+    /// The values of a member, one for each time that it appears.
     pub fn all<'s>(&'s self, name: &'s str) -> impl Iterator<Item = &'t RawValue> + 's {
         self.0.iter().filter(move |(key, _)| key == name).map(|(_, value)| *value)
     }
 
-    /// A member that stands here once.
+    /// A member that appears exactly once.
     fn only(&self, name: &str) -> Option<&'t RawValue> {
         let mut all = self.all(name);
         all.next().filter(|_| all.next().is_none())

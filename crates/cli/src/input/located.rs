@@ -7,7 +7,8 @@ use serde_saphyr::Spanned;
 use serde_saphyr::options::DuplicateKeyPolicy;
 
 use super::Source;
-use super::yaml::{options, unreadable};
+use super::yaml::unreadable;
+use super::yaml_document::options;
 use super::yaml_json::{Write, visit_scalars};
 use crate::complaint::Complaint;
 
@@ -20,10 +21,10 @@ pub enum Located {
     Mapping(Vec<(Spanned<String>, Spanned<Located>)>),
 }
 
-/// The places of everything in a text of one document. JSON is YAML here, and a key that stands twice in it has two places.
+/// The places of everything in a text of one document. JSON is read as YAML, and a key that appears twice has two places.
 ///
 /// # Errors
-/// Where the text is no YAML.
+/// Where the text is not YAML.
 pub fn locate(source: &Source) -> Result<Spanned<Located>, Complaint> {
     let mut options = options();
     options.duplicate_keys = DuplicateKeyPolicy::LastWins;

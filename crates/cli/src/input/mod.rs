@@ -2,8 +2,9 @@
 
 mod json;
 mod located;
-mod pieces;
 mod yaml;
+mod yaml_chunks;
+mod yaml_document;
 mod yaml_json;
 
 use std::borrow::Cow;
@@ -53,7 +54,7 @@ impl Source {
     /// Reads a file, or standard input where the path is `-`.
     ///
     /// # Errors
-    /// When it cannot be read, or is no UTF-8.
+    /// When it cannot be read, or is not UTF-8.
     pub fn read(path: &Path) -> Result<Self, Complaint> {
         Self::read_seen(path, &|_| {})
     }
@@ -71,9 +72,9 @@ impl Source {
         read.map_err(|error| Complaint::new(place, format!("cannot be read: {error}"), "name a file, or `-`"))?;
         let text = String::from_utf8(bytes).map_err(|error| {
             let at = error.utf8_error().valid_up_to();
-            Complaint::new(place, format!("is no UTF-8 at byte {at}"), "save it as UTF-8")
+            Complaint::new(place, format!("is not UTF-8 at byte {at}"), "save it as UTF-8")
         })?;
-        // The mark with which some editors begin a file says nothing here.
+        // Some editors begin a file with a byte order mark.
         let text = text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text);
         Ok(Source { name, text })
     }
@@ -92,7 +93,7 @@ impl Source {
         &self.text
     }
 
-    /// Every document, Lists taken apart; `None` where nothing stands but comments. A List without items is not nothing.
+    /// Every document, Lists taken apart; `None` where there are only comments. A List without items is not nothing.
     ///
     /// # Errors
     /// The place at which the text is neither JSON nor YAML.

@@ -1,66 +1,33 @@
-//! YAML becomes JSON as `kubectl` makes it: YAML 1.1's booleans and octal numbers, merge keys, 64-bit integers kept. Keys
-//! that stand twice, tags that mean nothing here, and aliases that multiply without end are refused.
+//! The YAML documents of a text.
 
 use std::borrow::Cow;
-use std::fmt;
 
-use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
-use serde_saphyr::options::{DuplicateKeyPolicy, NonFiniteFloatPolicy};
-use serde_saphyr::{Options, Spanned, UserMessageFormatter};
+use serde_saphyr::{Spanned, UserMessageFormatter};
 
-use super::yaml_json::{Json, Write, push_text, visit_scalars};
-use super::{Document, ListKind, Source, pieces};
+use super::yaml_document::{Whole, line, options};
+use super::{Document, Source, yaml_chunks};
 use crate::complaint::Complaint;
 
-/// The depth to which the library reads JSON.
-const DEPTH: usize = 127;
-
-pub fn options() -> Options {
-    serde_saphyr::options! {
-        // The text bounds all that is counted here, but for depth and for aliases, whose own limits stand.
-        budget: serde_saphyr::budget! {
-            max_events: usize::MAX,
-            max_nodes: usize::MAX,
-            max_documents: usize::MAX,
-            max_total_scalar_bytes: usize::MAX,
-            max_total_comment_bytes: usize::MAX,
-            max_buffered_comment_events: usize::MAX,
-            max_depth: DEPTH,
-        },
-        duplicate_keys: DuplicateKeyPolicy::Error,
-        non_finite_float_policy: NonFiniteFloatPolicy::Reject,
-        legacy_octal_numbers: true,
-        reject_unsupported_tags: true,
-        emit_comments: false,
-        with_snippet: false,
-    }
-}
-
-/// Every document of a YAML text; empty ones are none, and of nothing but these there is `None`.
+/// Every document of a YAML text, without empty ones; `None` where all are empty.
 pub fn documents<'t>(source: &'t Source, seen: &dyn Fn(u64)) -> Result<Option<Vec<Document<'t>>>, Complaint> {
-    if let Some(documents) = pieces::documents(source.text(), seen) {
+    if let Some(documents) = yaml_chunks::documents(source.text(), seen) {
         return Ok(Some(documents));
     }
     let read = serde_saphyr::from_multiple_with_options::<Spanned<Whole>>(source.text(), options());
     let mut documents = None;
     for whole in read.map_err(|error| unreadable(source, &error))? {
-        let line = line(&whole);
+        let first = line(&whole);
         let documents: &mut Vec<Document<'t>> = documents.get_or_insert_default();
         match whole.value {
-            Whole::One(json) => documents.push(Document { json: Cow::Owned(json), line, of_list: None }),
+            Whole::One(json) => documents.push(Document { json: Cow::Owned(json), line: first, of_list: None }),
             Whole::List(kind, items) => documents.extend(items.into_iter().map(|item| Document {
-                line: self::line(&item),
+                line: line(&item),
                 json: Cow::Owned(item.value.0),
                 of_list: kind.clone(),
             })),
         }
     }
     Ok(documents)
-}
-
-/// The line on which a value begins.
-pub fn line<T>(value: &Spanned<T>) -> usize {
-    usize::try_from(value.referenced.line()).unwrap_or_default()
 }
 
 /// What is wrong with a text, and where.
@@ -72,120 +39,5 @@ pub fn unreadable(source: &Source, error: &serde_saphyr::Error) -> Complaint {
     let problem = error.without_snippet().render_with_formatter(&UserMessageFormatter);
     // The place is said already.
     let problem = problem.split(" at line ").next().unwrap_or_default().replace('\n', " ");
-    Complaint::new(place, format!("is no usable YAML: {problem}"), "correct it")
-}
-
-/// A document, or what a List holds, each item with its place.
-pub enum Whole {
-    One(String),
-    List(Option<ListKind>, Vec<Spanned<Json>>),
-}
-
-/// The value of a member `items`.
-enum Items {
-    Listed(Vec<Spanned<Json>>),
-    Other(Json),
-}
-
-impl<'de> Deserialize<'de> for Items {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct ItemsVisitor;
-
-        impl<'de> Visitor<'de> for ItemsVisitor {
-            type Value = Items;
-
-            fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-                out.write_str("a list")
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Items, A::Error> {
-                let mut all = Vec::new();
-                while let Some(item) = items.next_element()? {
-                    all.push(item);
-                }
-                Ok(Items::Listed(all))
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, members: A) -> Result<Items, A::Error> {
-                let mut json = String::new();
-                Write(&mut json).visit_map(members)?;
-                Ok(Items::Other(Json(json)))
-            }
-
-            visit_scalars!(|json| Items::Other(Json(json)));
-        }
-
-        deserializer.deserialize_any(ItemsVisitor)
-    }
-}
-
-impl<'de> Deserialize<'de> for Whole {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct WholeVisitor;
-
-        impl<'de> Visitor<'de> for WholeVisitor {
-            type Value = Whole;
-
-            fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-                out.write_str("a value that JSON knows")
-            }
-
-            visit_scalars!(Whole::One);
-
-            fn visit_seq<A: SeqAccess<'de>>(self, items: A) -> Result<Whole, A::Error> {
-                let mut json = String::new();
-                Write(&mut json).visit_seq(items)?;
-                Ok(Whole::One(json))
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Whole, A::Error> {
-                let mut members: Vec<(String, String)> = Vec::new();
-                let mut listed = None;
-                while let Some(key) = map.next_key::<String>()? {
-                    let value = if key == "items" {
-                        match map.next_value()? {
-                            Items::Other(json) => json,
-                            Items::Listed(items) => {
-                                listed = Some((members.len(), items));
-                                continue;
-                            }
-                        }
-                    } else {
-                        map.next_value()?
-                    };
-                    members.push((key, value.0));
-                }
-                let text = |name: &str| {
-                    let (_, value) = members.iter().find(|(key, _)| key == name)?;
-                    serde_json::from_str::<String>(value).ok()
-                };
-                let kind = text("kind").filter(|kind| kind.ends_with("List"));
-                let api_version = text("apiVersion");
-                match (listed, kind) {
-                    (Some((_, items)), Some(kind)) => {
-                        Ok(Whole::List(ListKind::of(api_version.as_deref(), &kind), items))
-                    }
-                    (listed, _) => {
-                        if let Some((at, items)) = listed {
-                            let items: Vec<&str> = items.iter().map(|item| item.value.0.as_str()).collect();
-                            members.insert(at, (String::from("items"), format!("[{}]", items.join(","))));
-                        }
-                        let mut json = String::from("{");
-                        for (index, (key, value)) in members.iter().enumerate() {
-                            if index > 0 {
-                                json.push(',');
-                            }
-                            push_text(&mut json, key)?;
-                            json.push(':');
-                            json.push_str(value);
-                        }
-                        json.push('}');
-                        Ok(Whole::One(json))
-                    }
-                }
-            }
-        }
-
-        deserializer.deserialize_any(WholeVisitor)
-    }
+    Complaint::new(place, format!("is not usable YAML: {problem}"), "correct it")
 }

@@ -1,4 +1,4 @@
-//! `settings`: what settings may say, and whether a file of them can be used.
+//! `settings`: the schema of the settings, and whether a settings file can be used.
 
 mod place;
 
@@ -14,7 +14,7 @@ use crate::output;
 /// What editors and validators need to know about settings; `make bless` writes it.
 const SCHEMA: &str = include_str!("../../../../policies/settings.schema.json");
 
-/// What belongs into a file of settings.
+/// What a settings file should hold.
 const WHAT: &str = "settings, such as `volumeNodeAffinity: {}`";
 
 #[derive(clap::Args)]
@@ -60,7 +60,7 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Complaint> {
     }
 }
 
-/// Settings as JSON, whatever they say: a module knows its own.
+/// Settings as JSON, unchecked: a module checks its own.
 ///
 /// # Errors
 /// When they cannot be read.

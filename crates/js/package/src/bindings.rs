@@ -16,7 +16,7 @@ const FEATURES: &[u8] = b"\x01+\x0freference-types";
 
 pub struct Bindings {
     pub wasm: Vec<u8>,
-    /// CommonJS for Node; reads the module from the file beside it.
+    /// CommonJS for Node; reads the module from the file next to it.
     pub node: String,
     /// An ES module, which is given the bytes.
     pub web: String,

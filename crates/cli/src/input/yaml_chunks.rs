@@ -1,9 +1,10 @@
-//! A long List, as `kubectl` prints it, read in pieces by as many threads as there are processors: reading YAML takes most
+//! A long List, as `kubectl` prints it, read in chunks by as many threads as there are processors: reading YAML takes most
 //! of an audit's time.
 //!
-//! The items stand at one column, each behind a `-`. Nothing that belongs to an item can stand there or before it, unless it
-//! is within quotes, brackets or braces that are still open; then the piece before it does not end, and is no YAML.
-//! Whatever does not come out exactly so, also an alias of an anchor in another piece, is read again as a whole.
+//! All items begin at one column, each behind a `-`. Nothing inside an item can begin at that column or before it, except
+//! within quotes, brackets or braces that are still open; then the chunk before it does not end and is not YAML. A text
+//! that does not split exactly like this, for instance because an alias and its anchor are in different chunks, is read
+//! again as a whole.
 
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,16 +13,16 @@ use std::sync::mpsc;
 use serde_saphyr::Spanned;
 
 use super::Document;
-use super::yaml::{Whole, line, options};
+use super::yaml_document::{Whole, line, options};
 use super::yaml_json::Json;
 
 /// Below this length a text is read as a whole.
 const LONG: usize = 1 << 20;
 /// The least that a thread is given at once.
-const PIECE: usize = 1 << 18;
+const CHUNK: usize = 1 << 18;
 
 /// Some items, and the number of lines before them.
-struct Piece<'t> {
+struct Chunk<'t> {
     text: &'t str,
     lines_before: usize,
 }
@@ -31,18 +32,18 @@ pub fn documents(text: &str, seen: &dyn Fn(u64)) -> Option<Vec<Document<'static>
     if text.len() < LONG {
         return None;
     }
-    let (frame, pieces) = split(text)?;
+    let (frame, chunks) = split(text)?;
     let frame: Whole = serde_saphyr::from_str_with_options(&frame, options()).ok()?;
     let Whole::List(kind, _) = frame else { return None };
-    let items = read(&pieces, seen)?;
+    let items = read(&chunks, seen)?;
     let document = |(line, json)| Document { json: Cow::Owned(json), line, of_list: kind.clone() };
     Some(items.into_iter().flatten().map(document).collect())
 }
 
-/// The text without its items, and the items in pieces.
-fn split(text: &str) -> Option<(String, Vec<Piece<'_>>)> {
-    let (mut frame, mut pieces) = (String::new(), Vec::new());
-    // Where the piece begins that is being gathered, and the lines before it.
+/// The text without its items, and the items in chunks.
+fn split(text: &str) -> Option<(String, Vec<Chunk<'_>>)> {
+    let (mut frame, mut chunks) = (String::new(), Vec::new());
+    // Where the chunk begins that is being gathered, and the lines before it.
     let mut open: Option<(usize, usize)> = None;
     let (mut at, mut in_items, mut margin) = (0, false, 0);
     for (number, row) in text.split_inclusive('\n').enumerate() {
@@ -56,21 +57,21 @@ fn split(text: &str) -> Option<(String, Vec<Piece<'_>>)> {
         if in_items && !begins_item && indent <= margin && !says_nothing {
             in_items = false;
             let (start, lines_before) = open.take()?;
-            pieces.push(Piece { text: text.get(start..at)?, lines_before });
+            chunks.push(Chunk { text: text.get(start..at)?, lines_before });
         }
         match (in_items, open) {
             (true, None) if !begins_item => return None,
             (true, None) => open = Some((at, number)),
-            (true, Some((start, lines_before))) if begins_item && at.saturating_sub(start) >= PIECE => {
-                pieces.push(Piece { text: text.get(start..at)?, lines_before });
+            (true, Some((start, lines_before))) if begins_item && at.saturating_sub(start) >= CHUNK => {
+                chunks.push(Chunk { text: text.get(start..at)?, lines_before });
                 open = Some((at, number));
             }
             (true, Some(_)) => {}
             // Other documents and directives are for the whole.
             (false, _) if row.starts_with("...") || row.starts_with('%') => return None,
             (false, _) if row.starts_with("---") && (number > 0 || row.trim_end() != "---") => return None,
-            // What reads like a second list of items is none, or is an error: the whole tells.
-            (false, _) if row.trim_end() == "items:" && !pieces.is_empty() => return None,
+            // A second list of items is an error, or only looks like one: reading the whole text tells.
+            (false, _) if row.trim_end() == "items:" && !chunks.is_empty() => return None,
             (false, _) if row.trim_end() == "items:" => {
                 frame.push_str("items: []\n");
                 in_items = true;
@@ -80,17 +81,17 @@ fn split(text: &str) -> Option<(String, Vec<Piece<'_>>)> {
         at = at.saturating_add(row.len());
     }
     if let Some((start, lines_before)) = open {
-        pieces.push(Piece { text: text.get(start..)?, lines_before });
+        chunks.push(Chunk { text: text.get(start..)?, lines_before });
     }
-    Some((frame, pieces))
+    Some((frame, chunks))
 }
 
 /// An item with its line, as JSON.
 type Item = (usize, String);
 
-/// Reads every piece; `None` as soon as one cannot be read by itself.
-fn read(pieces: &[Piece<'_>], seen: &dyn Fn(u64)) -> Option<Vec<Vec<Item>>> {
-    let workers = std::thread::available_parallelism().map_or(1, usize::from).min(pieces.len());
+/// Reads every chunk; `None` as soon as one cannot be read by itself.
+fn read(chunks: &[Chunk<'_>], seen: &dyn Fn(u64)) -> Option<Vec<Vec<Item>>> {
+    let workers = std::thread::available_parallelism().map_or(1, usize::from).min(chunks.len());
     let next = AtomicUsize::new(0);
     let (sender, receiver) = mpsc::channel();
     std::thread::scope(|scope| {
@@ -99,15 +100,15 @@ fn read(pieces: &[Piece<'_>], seen: &dyn Fn(u64)) -> Option<Vec<Vec<Item>>> {
             scope.spawn(move || {
                 loop {
                     let index = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(piece) = pieces.get(index) else { return };
-                    if sender.send((index, piece.text.len(), items(piece))).is_err() {
+                    let Some(chunk) = chunks.get(index) else { return };
+                    if sender.send((index, chunk.text.len(), items(chunk))).is_err() {
                         return;
                     }
                 }
             });
         }
         drop(sender);
-        let mut all: Vec<Vec<Item>> = pieces.iter().map(|_| Vec::new()).collect();
+        let mut all: Vec<Vec<Item>> = chunks.iter().map(|_| Vec::new()).collect();
         let mut bytes = 0_u64;
         for (index, length, read) in receiver {
             *all.get_mut(index)? = read?;
@@ -118,8 +119,8 @@ fn read(pieces: &[Piece<'_>], seen: &dyn Fn(u64)) -> Option<Vec<Vec<Item>>> {
     })
 }
 
-fn items(piece: &Piece<'_>) -> Option<Vec<Item>> {
-    let items: Vec<Spanned<Json>> = serde_saphyr::from_str_with_options(piece.text, options()).ok()?;
-    let item = |item: Spanned<Json>| (line(&item).saturating_add(piece.lines_before), item.value.0);
+fn items(chunk: &Chunk<'_>) -> Option<Vec<Item>> {
+    let items: Vec<Spanned<Json>> = serde_saphyr::from_str_with_options(chunk.text, options()).ok()?;
+    let item = |item: Spanned<Json>| (line(&item).saturating_add(chunk.lines_before), item.value.0);
     Some(items.into_iter().map(item).collect())
 }

@@ -75,6 +75,6 @@ fn what_is_wrong_in_a_piece_is_said_with_its_place_in_the_whole() {
         if number == ITEMS / 2 { format!("- name: {number}\n  name: again\n") } else { item(number) }
     });
     let line = text.lines().position(|line| line == "  name: again").unwrap() + 1;
-    let problem = "is no usable YAML: duplicate mapping key `name` is not allowed here";
+    let problem = "is not usable YAML: duplicate mapping key `name` is not allowed here";
     assert_eq!(read(&text), Err(format!("list.yaml:{line}:3: {problem}; correct it")));
 }
