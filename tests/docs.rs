@@ -97,11 +97,9 @@ fn every_link_leads_somewhere() {
 #[test]
 fn a_link_that_leads_nowhere_is_found() {
     let page = root().join("README.md");
-    let text = "# Here\n[a](missing.md) [b](LICENSE) [c](#here) [d](#there) [e](SECURITY.md#nothing)\n```\n[f](x)\n```\n";
-    assert_eq!(
-        broken(&page, text),
-        ["README.md: missing.md", "README.md: #there", "README.md: SECURITY.md#nothing"]
-    );
+    let text =
+        "# Here\n[a](missing.md) [b](LICENSE) [c](#here) [d](#there) [e](SECURITY.md#nothing)\n```\n[f](x)\n```\n";
+    assert_eq!(broken(&page, text), ["README.md: missing.md", "README.md: #there", "README.md: SECURITY.md#nothing"]);
 }
 
 #[test]

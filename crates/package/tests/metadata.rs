@@ -95,15 +95,11 @@ fn broken_metadata_is_refused_with_a_sentence_that_names_the_place() {
         ),
         (
             with_list(r#"apiGroups: [""], apiVersions: ["v1"], resources: ["*", "pods"], operations: ["CREATE"]"#),
-            String::from(
-                "`rules[1].resources` has `*` next to other entries; remove `*` or the others",
-            ),
+            String::from("`rules[1].resources` has `*` next to other entries; remove `*` or the others"),
         ),
         (
             with_list(r#"apiGroups: [""], apiVersions: ["v1"], resources: ["pods"], operations: ["CREATE", "*"]"#),
-            String::from(
-                "`rules[1].operations` has `*` next to other entries; remove `*` or the others",
-            ),
+            String::from("`rules[1].operations` has `*` next to other entries; remove `*` or the others"),
         ),
         (
             with_list(r#"apiGroups: [""], apiVersions: ["v1"], resources: ["pods"], operations: ["PATCH"]"#),

@@ -51,6 +51,16 @@ pub enum RegistryError {
          nothing was kept of it; the registry's storage is damaged, or somebody changed it: push the module again"
     )]
     Digest { reference: String, what: &'static str, expected: String, actual: String },
+    #[error("the key in `{}` cannot be used: {reason}", file.display())]
+    Key { file: PathBuf, reason: String },
+    #[error(
+        "`{reference}` is not signed with the key in `{}`: {reason}; `placement-guard push --sign-key` and \
+         `cosign sign --key` sign it",
+        key.display()
+    )]
+    NotSigned { reference: String, key: PathBuf, reason: String },
+    #[error("`{reference}` names no digest, and a digest is required; at this moment it is `{by_digest}`")]
+    NoDigest { reference: String, by_digest: String },
     #[error("`{reference}` is not a policy module: {reason}")]
     NotAPolicy { reference: String, reason: String },
     #[error("cannot {doing} `{reference}`: {reason}; {advice}")]

@@ -22,16 +22,19 @@
 mod access;
 mod connection;
 mod error;
+mod key;
 mod manifest;
 mod place;
 mod pull;
 mod push;
+mod signature;
 
 use std::sync::Arc;
 
 pub use access::Access;
 pub use error::RegistryError;
-pub use pull::{Pulled, pull};
+pub use key::{SignKey, VerifyKey};
+pub use pull::{Pulled, Trust, pull};
 pub use push::{Pushed, push};
 
 /// How far the bytes of the module are on their way.

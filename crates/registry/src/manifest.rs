@@ -59,7 +59,7 @@ impl Manifest {
     }
 }
 
-fn descriptor(media_type: &str, size: usize, digest: String) -> OciDescriptor {
+pub(crate) fn descriptor(media_type: &str, size: usize, digest: String) -> OciDescriptor {
     let size = i64::try_from(size).unwrap_or(i64::MAX);
     OciDescriptor { media_type: media_type.to_owned(), digest, size, ..OciDescriptor::default() }
 }
@@ -86,7 +86,7 @@ pub(crate) fn module_layer(manifest: &[u8]) -> Result<OciDescriptor, String> {
     match manifest.layers.as_slice() {
         [layer] if layer.media_type == WASM_LAYER_MEDIA_TYPE => Ok(layer.clone()),
         [layer] => Err(format!("its layer is `{}`, expected `{WASM_LAYER_MEDIA_TYPE}`", layer.media_type)),
-        layers => Err(format!("it has {} layers, expected was one", layers.len())),
+        layers => Err(format!("it has {} layers, expected exactly one", layers.len())),
     }
 }
 
@@ -126,11 +126,11 @@ mod tests {
         let cases = [
             (
                 manifest(&[tar]),
-                "its layer is `application/vnd.oci.image.layer.v1.tar`, expected was \
+                "its layer is `application/vnd.oci.image.layer.v1.tar`, expected \
                  `application/vnd.wasm.content.layer.v1+wasm`",
             ),
-            (manifest(&[]), "it has 0 layers, expected was one"),
-            (manifest(&[wasm.clone(), wasm]), "it has 2 layers, expected was one"),
+            (manifest(&[]), "it has 0 layers, expected exactly one"),
+            (manifest(&[wasm.clone(), wasm]), "it has 2 layers, expected exactly one"),
             (
                 String::from(r#"{"schemaVersion": 2, "manifests": []}"#),
                 "its manifest is not that of one artefact: missing field `config` at line 1 column 37",

@@ -7,8 +7,9 @@ use oci_client::RegistryOperation;
 use oci_client::manifest::{IMAGE_MANIFEST_MEDIA_TYPE, OCI_IMAGE_MEDIA_TYPE};
 
 use crate::connection::Connection;
+use crate::key::VerifyKey;
 use crate::manifest::module_layer;
-use crate::{Access, Progress, RegistryError, Transfer};
+use crate::{Access, Progress, RegistryError, Transfer, signature};
 
 /// How long a registry may be silent.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -26,12 +27,21 @@ pub struct Pulled {
     pub digest: String,
 }
 
+/// What a module must prove before it is used.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Trust<'k> {
+    /// The reference must name a digest, so that nobody who can move a tag chooses the module.
+    pub digest_required: bool,
+    /// The module must be signed with this key.
+    pub key: Option<&'k VerifyKey>,
+}
+
 /// Pulls the module at `HOST/REPOSITORY:TAG` or `HOST/REPOSITORY@DIGEST`. The manifest must have the digest that was asked
 /// for, or that the registry states for the tag, and the module the digest that the manifest states.
 ///
 /// # Errors
 /// Everything that keeps the bytes from being exactly those.
-pub fn pull(reference: &str, access: &Access, progress: &Progress) -> Result<Pulled, RegistryError> {
+pub fn pull(reference: &str, access: &Access, trust: Trust<'_>, progress: &Progress) -> Result<Pulled, RegistryError> {
     let connection = Connection::prepare("pull", reference, access, PATIENCE)?;
     connection.run(async |connection| {
         let place = &connection.place.reference;
@@ -40,6 +50,13 @@ pub fn pull(reference: &str, access: &Access, progress: &Progress) -> Result<Pul
         let accepted = [OCI_IMAGE_MEDIA_TYPE, IMAGE_MANIFEST_MEDIA_TYPE];
         let manifest = client.pull_manifest_raw(place, &connection.credentials.auth, &accepted).await;
         let (manifest, digest) = manifest.map_err(|error| attempt.failed(error))?;
+        if trust.digest_required && place.digest().is_none() {
+            let by_digest = connection.place.by_digest(&digest);
+            return Err(RegistryError::NoDigest { reference: reference.to_owned(), by_digest });
+        }
+        if let Some(key) = trust.key {
+            signature::verify(&client, connection, &digest, key).await?;
+        }
         let layer = module_layer(&manifest).map_err(|reason| attempt.no_policy(reason))?;
         let total = u64::try_from(layer.size).unwrap_or_default();
         if total > MOST_BYTES {

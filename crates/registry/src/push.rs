@@ -10,8 +10,9 @@ use oci_client::errors::OciDistributionError;
 use oci_client::manifest::OCI_IMAGE_MEDIA_TYPE;
 
 use crate::connection::Connection;
+use crate::key::SignKey;
 use crate::manifest::{self, Manifest};
-use crate::{Access, Progress, RegistryError, Transfer};
+use crate::{Access, Progress, RegistryError, Transfer, signature};
 
 /// How long a registry may be silent, which it is while the module goes up a slow line.
 const PATIENCE: Duration = Duration::from_secs(600);
@@ -30,11 +31,18 @@ pub struct Pushed {
 
 /// Pushes an annotated module to `HOST/REPOSITORY:TAG`.
 ///
-/// The tag is set by the last request of all, so a push that fails leaves it where it was, or not there.
+/// The tag is set after everything else, so a push that fails leaves it where it was, or absent. With a key the module is
+/// signed before the tag is set: a tag never leads to a module whose signature is still missing.
 ///
 /// # Errors
 /// Everything that keeps the module from being there under that tag, before the first byte is sent where that is possible.
-pub fn push(module: &[u8], reference: &str, access: &Access, progress: &Progress) -> Result<Pushed, RegistryError> {
+pub fn push(
+    module: &[u8],
+    reference: &str,
+    access: &Access,
+    key: Option<&SignKey>,
+    progress: &Progress,
+) -> Result<Pushed, RegistryError> {
     let connection = Connection::prepare("push", reference, access, PATIENCE)?;
     if connection.place.reference.digest().is_some() {
         return Err(RegistryError::PushToDigest { reference: reference.to_owned() });
@@ -48,9 +56,15 @@ pub fn push(module: &[u8], reference: &str, access: &Access, progress: &Progress
             let pieces = in_pieces(&module, progress.clone());
             client.push_blob_stream(place, pieces, &manifest.module.digest, Some(length(&module))).await?;
             client.push_blob(place, manifest::CONFIG, &manifest.config.digest).await?;
-            client.push_manifest_raw(place, manifest.json, HeaderValue::from_static(OCI_IMAGE_MEDIA_TYPE)).await
+            Ok(())
         };
-        sent.await.map_err(|error| connection.attempt("the module").failed(error))?;
+        let failed = |error| connection.attempt("the module").failed(error);
+        sent.await.map_err(failed)?;
+        if let Some(key) = key {
+            signature::sign(&client, connection, &manifest.digest, key).await?;
+        }
+        let named = client.push_manifest_raw(place, manifest.json, HeaderValue::from_static(OCI_IMAGE_MEDIA_TYPE));
+        named.await.map_err(failed)?;
         Ok(Pushed { by_digest: connection.place.by_digest(&manifest.digest), digest: manifest.digest })
     })
 }

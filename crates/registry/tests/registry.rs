@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use package::Metadata;
-use registry::{Access, Progress, Transfer, pull, push, unwatched};
+use registry::{Access, Progress, SignKey, Transfer, Trust, VerifyKey, pull, push, unwatched};
 use serde_json::{Value, json};
 use server::{Server, blob};
 
@@ -31,10 +31,10 @@ fn what_was_pushed_comes_back_by_tag_and_by_digest_under_the_manifest_that_kubew
     let server = Server::start(folder.path());
     let module = module(b'a');
     let tagged = format!("registry://{}/team/guard:v1", server.host);
-    let pushed = push(&module, &tagged, &ACCESS, &unwatched()).unwrap();
+    let pushed = push(&module, &tagged, &ACCESS, None, &unwatched()).unwrap();
     assert_eq!(pushed.by_digest, format!("{}/team/guard@{}", server.host, pushed.digest));
     for reference in [&tagged, &pushed.by_digest] {
-        let pulled = pull(reference, &ACCESS, &unwatched()).unwrap();
+        let pulled = pull(reference, &ACCESS, Trust::default(), &unwatched()).unwrap();
         assert!(pulled.module == module, "{reference}: other bytes");
         assert_eq!((pulled.by_digest, pulled.digest), (pushed.by_digest.clone(), pushed.digest.clone()));
     }
@@ -79,9 +79,9 @@ fn progress_ends_with_everything() {
         let sink = Arc::clone(&seen);
         let progress: Progress = Arc::new(move |transfer| sink.lock().unwrap().push(transfer));
         if go {
-            push(&module, &reference, &ACCESS, &progress).unwrap();
+            push(&module, &reference, &ACCESS, None, &progress).unwrap();
         } else {
-            pull(&reference, &ACCESS, &progress).unwrap();
+            pull(&reference, &ACCESS, Trust::default(), &progress).unwrap();
         }
         let seen = seen.lock().unwrap();
         assert_eq!(seen.last(), Some(&Transfer { done: total, total }));
@@ -108,22 +108,22 @@ fn a_registry_with_passwords_wants_the_right_one() {
         )
     };
     let absent = "no credentials were sent, since there is no folder of Docker's settings";
-    assert_eq!(failure(push(&module, &reference, &ACCESS, &unwatched())), refusal("push", absent));
+    assert_eq!(failure(push(&module, &reference, &ACCESS, None, &unwatched())), refusal("push", absent));
     // me:wrong
     let wrong = docker_config(folder.path(), host, "bWU6d3Jvbmc=");
     let user = format!("the user was `me`, from `{file}`");
-    assert_eq!(failure(push(&module, &reference, &wrong, &unwatched())), refusal("push", &user));
+    assert_eq!(failure(push(&module, &reference, &wrong, None, &unwatched())), refusal("push", &user));
     // me:s3cret
     let right = docker_config(folder.path(), host, "bWU6czNjcmV0");
-    push(&module, &reference, &right, &unwatched()).unwrap();
-    assert!(pull(&reference, &right, &unwatched()).unwrap().module == module);
-    assert_eq!(failure(pull(&reference, &ACCESS, &unwatched())), refusal("pull", absent));
+    push(&module, &reference, &right, None, &unwatched()).unwrap();
+    assert!(pull(&reference, &right, Trust::default(), &unwatched()).unwrap().module == module);
+    assert_eq!(failure(pull(&reference, &ACCESS, Trust::default(), &unwatched())), refusal("pull", absent));
     let other = docker_config(folder.path(), "example.com", "bWU6czNjcmV0");
     let none = format!("no credentials were sent, since `{file}` has none for it");
-    assert_eq!(failure(pull(&reference, &other, &unwatched())), refusal("pull", &none));
+    assert_eq!(failure(pull(&reference, &other, Trust::default(), &unwatched())), refusal("pull", &none));
     std::fs::write(folder.path().join("config.json"), "no JSON").unwrap();
     assert_eq!(
-        failure(pull(&reference, &other, &unwatched())),
+        failure(pull(&reference, &other, Trust::default(), &unwatched())),
         format!(
             "the credentials for `{host}` in `{file}` cannot be used: it is not Docker's JSON; `docker login {host}` \
              writes them anew"
@@ -136,22 +136,24 @@ fn a_registry_that_dies_in_the_middle_keeps_the_tag_where_it_was() {
     let folder = tempfile::tempdir().unwrap();
     let (old, new) = (module(b'a'), module(b'b'));
     let before = Server::start(folder.path());
-    push(&old, &format!("{}/guard:kept", before.host), &ACCESS, &unwatched()).unwrap();
+    push(&old, &format!("{}/guard:kept", before.host), &ACCESS, None, &unwatched()).unwrap();
     drop(before);
     for tag in ["kept", "new"] {
         let dying = Arc::new(Server::start(folder.path()));
         let killer = Arc::clone(&dying);
         let once = std::sync::Once::new();
         let progress: Progress = Arc::new(move |_| once.call_once(|| killer.kill()));
-        let complaint = failure(push(&new, &format!("{}/guard:{tag}", dying.host), &ACCESS, &progress));
+        let complaint = failure(push(&new, &format!("{}/guard:{tag}", dying.host), &ACCESS, None, &progress));
         let begin = format!("cannot push `{}/guard:{tag}`: ", dying.host);
         let end = format!("; is `{}` up, and a registry?", dying.host);
         assert!(complaint.starts_with(&begin) && complaint.ends_with(&end), "{complaint}");
     }
     let after = Server::start(folder.path());
-    assert!(pull(&format!("{}/guard:kept", after.host), &ACCESS, &unwatched()).unwrap().module == old);
+    assert!(
+        pull(&format!("{}/guard:kept", after.host), &ACCESS, Trust::default(), &unwatched()).unwrap().module == old
+    );
     assert_eq!(
-        failure(pull(&format!("{}/guard:new", after.host), &ACCESS, &unwatched())),
+        failure(pull(&format!("{}/guard:new", after.host), &ACCESS, Trust::default(), &unwatched())),
         format!(
             "`{}/guard:new` is not there: the registry says \"manifest unknown\"; look for a mistyped repository, tag or \
              digest",
@@ -164,19 +166,19 @@ fn a_registry_that_dies_in_the_middle_keeps_the_tag_where_it_was() {
 fn a_module_that_was_changed_in_the_storage_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let server = Server::start(folder.path());
-    let pushed = push(&module(b'a'), &format!("{}/guard:v1", server.host), &ACCESS, &unwatched()).unwrap();
+    let pushed = push(&module(b'a'), &format!("{}/guard:v1", server.host), &ACCESS, None, &unwatched()).unwrap();
     let manifest_file = blob(folder.path(), &pushed.digest);
     let manifest: Value = serde_json::from_slice(&std::fs::read(&manifest_file).unwrap()).unwrap();
     let layer = manifest["layers"][0]["digest"].as_str().unwrap().to_owned();
     std::fs::write(blob(folder.path(), &layer), module(b'b')).unwrap();
-    let complaint = failure(pull(&pushed.by_digest, &ACCESS, &unwatched()));
+    let complaint = failure(pull(&pushed.by_digest, &ACCESS, Trust::default(), &unwatched()));
     let begin = format!("`{}` does not match its digest: the digest of the module is `sha256:", pushed.by_digest);
     assert!(complaint.starts_with(&begin) && complaint.contains(&format!("expected `{layer}`")), "{complaint}");
 }
 
 #[test]
 fn what_cannot_be_pushed_is_said_before_anything_is_sent() {
-    let push = |module: &[u8], reference: &str| failure(push(module, reference, &ACCESS, &unwatched()));
+    let push = |module: &[u8], reference: &str| failure(push(module, reference, &ACCESS, None, &unwatched()));
     let digest = format!("localhost:1/guard@sha256:{}", "a".repeat(64));
     assert_eq!(
         push(&module(b'a'), &digest),
@@ -192,4 +194,100 @@ fn what_cannot_be_pushed_is_said_before_anything_is_sent() {
     assert!(push(b"text", "localhost:1/guard:v1").starts_with("cannot be pushed: not a WebAssembly module: "));
     let unreachable = push(&module(b'a'), "localhost:1/guard:v1");
     assert!(unreachable.starts_with("cannot push `localhost:1/guard:v1`: "), "{unreachable}");
+}
+
+/// A key pair in two files, PEM: `signing` and `verifying`.
+fn key_pair(folder: &Path, name: &str, algorithm: &'static rcgen::SignatureAlgorithm) -> (SignKey, VerifyKey) {
+    let pair = rcgen::KeyPair::generate_for(algorithm).unwrap();
+    let (signing, verifying) = (folder.join(format!("{name}.key")), folder.join(format!("{name}.pub")));
+    std::fs::write(&signing, pair.serialize_pem()).unwrap();
+    std::fs::write(&verifying, pair.public_key_pem()).unwrap();
+    (SignKey::read(&signing).unwrap(), VerifyKey::read(&verifying).unwrap())
+}
+
+#[test]
+fn a_signed_module_is_pulled_with_its_key_and_with_no_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(folder.path());
+    let (module, tagged) = (module(b'a'), format!("{}/guard:v1", server.host));
+    let (ecdsa, of_ecdsa) = key_pair(folder.path(), "ecdsa", &rcgen::PKCS_ECDSA_P256_SHA256);
+    let (ed25519, of_ed25519) = key_pair(folder.path(), "ed25519", &rcgen::PKCS_ED25519);
+    let (_, of_another) = key_pair(folder.path(), "another", &rcgen::PKCS_ECDSA_P256_SHA256);
+    let pulled = |reference: &str, key: &VerifyKey| {
+        let trust = Trust { digest_required: false, key: Some(key) };
+        pull(reference, &ACCESS, trust, &unwatched()).map(|pulled| pulled.module == module)
+    };
+    let unsigned = |digest: &str, key: &str, reason: &str| {
+        format!(
+            "`{}/guard@{digest}` is not signed with the key in `{}`: {reason}; `placement-guard push --sign-key` and \
+             `cosign sign --key` sign it",
+            server.host,
+            folder.path().join(key).display()
+        )
+    };
+
+    let pushed = push(&module, &tagged, &ACCESS, None, &unwatched()).unwrap();
+    let absent = format!("`{}/guard:{}.sig` is not in the registry", server.host, pushed.digest.replace(':', "-"));
+    assert_eq!(failure(pulled(&tagged, &of_ecdsa)), unsigned(&pushed.digest, "ecdsa.pub", &absent));
+
+    push(&module, &tagged, &ACCESS, Some(&ecdsa), &unwatched()).unwrap();
+    let none = "none of its 1 signatures was made with this key for this module";
+    assert!(pulled(&tagged, &of_ecdsa).unwrap());
+    assert_eq!(failure(pulled(&pushed.by_digest, &of_ed25519)), unsigned(&pushed.digest, "ed25519.pub", none));
+    // A second signature does not take the first one away.
+    push(&module, &tagged, &ACCESS, Some(&ed25519), &unwatched()).unwrap();
+    assert!(pulled(&tagged, &of_ecdsa).unwrap());
+    assert!(pulled(&pushed.by_digest, &of_ed25519).unwrap());
+    let none = "none of its 2 signatures was made with this key for this module";
+    assert_eq!(failure(pulled(&tagged, &of_another)), unsigned(&pushed.digest, "another.pub", none));
+}
+
+/// Anyone who can write to the registry can copy a signature to another module's place.
+#[test]
+fn the_signature_of_another_module_does_not_count() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(folder.path());
+    let (key, verifying) = key_pair(folder.path(), "ecdsa", &rcgen::PKCS_ECDSA_P256_SHA256);
+    let signed = push(&module(b'a'), &format!("{}/guard:v1", server.host), &ACCESS, Some(&key), &unwatched()).unwrap();
+    let other = push(&module(b'b'), &format!("{}/guard:v2", server.host), &ACCESS, None, &unwatched()).unwrap();
+    let tags = folder.path().join("storage/docker/registry/v2/repositories/guard/_manifests/tags");
+    let tag = |digest: &str| tags.join(format!("{}.sig", digest.replace(':', "-")));
+    let copied = std::process::Command::new("cp").arg("-r").arg(tag(&signed.digest)).arg(tag(&other.digest)).status();
+    assert!(copied.unwrap().success());
+    let trust = Trust { digest_required: false, key: Some(&verifying) };
+    let pulled = pull(&other.by_digest, &ACCESS, trust, &unwatched());
+    let complaint = failure(pulled.map(|pulled| pulled.digest));
+    assert!(complaint.contains("none of its 1 signatures was made with this key for this module"), "{complaint}");
+}
+
+#[test]
+fn a_required_digest_must_be_in_the_reference() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(folder.path());
+    let tagged = format!("{}/guard:v1", server.host);
+    let pushed = push(&module(b'a'), &tagged, &ACCESS, None, &unwatched()).unwrap();
+    let trust = Trust { digest_required: true, key: None };
+    assert_eq!(
+        failure(pull(&tagged, &ACCESS, trust, &unwatched()).map(|pulled| pulled.digest)),
+        format!("`{tagged}` names no digest, and a digest is required; at this moment it is `{}`", pushed.by_digest)
+    );
+    assert_eq!(pull(&pushed.by_digest, &ACCESS, trust, &unwatched()).unwrap().digest, pushed.digest);
+}
+
+#[test]
+fn keys_of_other_kinds_are_refused_with_a_sentence() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("key.pem");
+    let write = |text: &str| std::fs::write(&file, text).unwrap();
+    let said = |reason: &str| format!("the key in `{}` cannot be used: {reason}", file.display());
+    let p384 = rcgen::KeyPair::generate_for(&rcgen::PKCS_ECDSA_P384_SHA384).unwrap();
+    let kind = said("it must be an ECDSA key on P-256 or an Ed25519 key");
+    write(&p384.public_key_pem());
+    assert_eq!(failure(VerifyKey::read(&file)), kind);
+    write(&p384.serialize_pem());
+    assert_eq!(SignKey::read(&file).err().unwrap().to_string(), kind);
+    assert_eq!(failure(VerifyKey::read(&file)), said("it does not hold a `PUBLIC KEY` in PEM"));
+    write("-----BEGIN ENCRYPTED SIGSTORE PRIVATE KEY-----\nAAAA\n-----END ENCRYPTED SIGSTORE PRIVATE KEY-----\n");
+    let encrypted = said("it does not hold an unencrypted `PRIVATE KEY` in PEM (PKCS#8)");
+    assert_eq!(SignKey::read(&file).err().unwrap().to_string(), encrypted);
 }
