@@ -1,24 +1,29 @@
 //! What a rule has to say: the codes in the order in which they are reported, and one finding in words.
 
-/// Declares [`Code`] as one table of code, default severity: order, names and severity cannot drift apart.
+/// Declares [`Code`] as one table of section, code and default severity: order, names, severity and rule cannot drift apart.
 macro_rules! codes {
-    ($($variant:ident $name:literal $severity:ident,)*) => {
+    ($([$section:expr] $($variant:ident $name:literal $severity:ident,)*)*) => {
         /// What was found. The order of the variants is the order of every report.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-        pub enum Code { $($variant,)* }
+        pub enum Code { $($($variant,)*)* }
 
         impl Code {
             /// Every code, in report order.
-            pub const ALL: &'static [Code] = &[$(Code::$variant,)*];
+            pub const ALL: &'static [Code] = &[$($(Code::$variant,)*)*];
 
             /// The stable name that machines read, for instance `node-affinity-narrowed`.
             pub fn name(self) -> &'static str {
-                match self { $(Code::$variant => $name,)* }
+                match self { $($(Code::$variant => $name,)*)* }
             }
 
             /// What the finding does under `enforcement: deny`, unless its rule's settings say that it only warns.
             pub fn severity(self) -> Severity {
-                match self { $(Code::$variant => Severity::$severity,)* }
+                match self { $($(Code::$variant => Severity::$severity,)*)* }
+            }
+
+            /// The section of the settings whose rule finds it; `None` when every rule can.
+            pub fn section(self) -> Option<&'static str> {
+                match self { $($(Code::$variant => $section,)*)* }
             }
         }
     };
@@ -34,6 +39,7 @@ pub enum Severity {
 }
 
 codes! {
+    [Some("volumeNodeAffinity")]
     NodeAffinityNarrowed "node-affinity-narrowed" Refuses,
     NodeAffinityShifted "node-affinity-shifted" Refuses,
     NodeAffinityWidened "node-affinity-widened" Refuses,
@@ -43,6 +49,7 @@ codes! {
     RedundantTerm "redundant-term" Warns,
     ZoneLabelBinds "zone-label-binds" Warns,
     FactsContradictVolume "facts-contradict-volume" Warns,
+    [Some("tolerations")]
     TolerationNotAllowed "toleration-not-allowed" Refuses,
     TolerationDenied "toleration-denied" Refuses,
     TolerationSecondsExceeded "toleration-seconds-exceeded" Refuses,
@@ -50,23 +57,28 @@ codes! {
     TolerationMatchesNothing "toleration-matches-nothing" Warns,
     TolerationAdmitsEverything "toleration-admits-everything" Warns,
     NumericOperatorDisabled "numeric-operator-disabled" Refuses,
+    [Some("nodeTaints")]
     TaintNotNumeric "taint-not-numeric" Refuses,
+    [Some("csiDriverTokens")]
     TokenInVolumeContext "token-in-volume-context" Refuses,
     TokenAudienceNotAllowed "token-audience-not-allowed" Refuses,
     TokenExpirationOutOfRange "token-expiration-out-of-range" Refuses,
     TokenRepublishMissing "token-republish-missing" Refuses,
     TokenBackToVolumeContext "token-back-to-volume-context" Warns,
+    [Some("accessModes")]
     SingleWriterRequired "single-writer-required" Refuses,
     RwopNotAlone "rwop-not-alone" Refuses,
     RwopNotCsi "rwop-not-csi" Refuses,
     SidecarTooOld "sidecar-too-old" Refuses,
     SidecarVersionUnknown "sidecar-version-unknown" Warns,
+    [Some("localVolumes")]
     LocalPathNotAllowed "local-path-not-allowed" Refuses,
     LocalNotPinned "local-not-pinned" Refuses,
     LocalMoved "local-moved" Refuses,
     LocalForeignNode "local-foreign-node" Refuses,
     HostPathNotAllowed "host-path-not-allowed" Refuses,
     ImmediateBinding "immediate-binding" Refuses,
+    [None]
     RequestTooLarge "request-too-large" Refuses,
 }
 

@@ -49,7 +49,7 @@ func newAuthority(name string) (*authority, error) {
 
 // issue writes `tls.crt` and `tls.key` into a folder, each replaced whole as the kubelet does, and returns the serial
 // number.
-func (a *authority) issue(folder, name string) (*big.Int, error) {
+func (a *authority) issue(folder string, names ...string) (*big.Int, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return nil, err
@@ -57,8 +57,8 @@ func (a *authority) issue(folder, name string) (*big.Int, error) {
 	a.issued++
 	serial := big.NewInt(a.issued)
 	template := &x509.Certificate{
-		SerialNumber: serial, Subject: pkix.Name{CommonName: name},
-		DNSNames: []string{name}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		SerialNumber: serial, Subject: pkix.Name{CommonName: names[0]},
+		DNSNames: names, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
 		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(12 * time.Hour),
 		KeyUsage:    x509.KeyUsageDigitalSignature,
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},

@@ -5,6 +5,8 @@ import (
 	"encoding/base64"
 	"fmt"
 	"os"
+
+	"sigs.k8s.io/yaml"
 )
 
 // Gatekeeper outside of a cluster: as real as inside, with a certificate that we made.
@@ -56,6 +58,17 @@ users: [{name: it, user: {token: %s}}], contexts: [{name: it, context: {cluster:
 	if err != nil {
 		return err
 	}
+	text, err := os.ReadFile(c.ours("gatekeeper/gatekeeper-values.yaml"))
+	if err != nil {
+		return err
+	}
+	var values struct {
+		TimeoutSeconds int    `json:"validatingWebhookTimeoutSeconds"`
+		FailurePolicy  string `json:"validatingWebhookFailurePolicy"`
+	}
+	if err := yaml.UnmarshalStrict(text, &values); err != nil {
+		return err
+	}
 	health := fmt.Sprintf("http://127.0.0.1:%d/readyz", ports[1])
 	if err := eventually(ctx, "Gatekeeper is ready", started, func() error {
 		_, err := answers(ctx, health)
@@ -63,7 +76,7 @@ users: [{name: it, user: {token: %s}}], contexts: [{name: it, context: {cluster:
 	}); err != nil {
 		return err
 	}
-	// As the chart does it, but for the address, and as people should have it who are not to be walked round.
+	// As the chart does it with our gatekeeper-values.yaml, except for the address.
 	return c.api.apply(ctx, object(fmt.Sprintf(`
 apiVersion: admissionregistration.k8s.io/v1
 kind: ValidatingWebhookConfiguration
@@ -72,15 +85,15 @@ webhooks:
   - name: validation.gatekeeper.sh
     admissionReviewVersions: [v1, v1beta1]
     clientConfig: {url: "https://127.0.0.1:%d/v1/admit", caBundle: %s}
-    failurePolicy: Fail
+    failurePolicy: %s
     matchPolicy: Exact
     sideEffects: None
-    timeoutSeconds: 3
+    timeoutSeconds: %d
     namespaceSelector:
       matchExpressions:
         - {key: admission.gatekeeper.sh/ignore, operator: DoesNotExist}
         - {key: kubernetes.io/metadata.name, operator: NotIn, values: [gatekeeper-system]}
     rules:
       - {apiGroups: ["*"], apiVersions: ["*"], operations: [CREATE, UPDATE], resources: ["*", pods/ephemeralcontainers]}
-`, ports[0], base64.StdEncoding.EncodeToString(authority.pem))))
+`, ports[0], base64.StdEncoding.EncodeToString(authority.pem), values.FailurePolicy, values.TimeoutSeconds)))
 }

@@ -31,13 +31,11 @@ func (c *cluster) startProvider(ctx context.Context) error {
 	if _, err := authority.issue(c.file("provider"), serving); err != nil {
 		return err
 	}
-	settings, err := os.ReadFile(c.ours("webhook/settings.yaml"))
+	settings, err := c.settingsOfWebhook()
 	if err != nil {
 		return err
 	}
-	// Enforced, as it is once the warnings were read.
-	enforced := bytes.ReplaceAll(settings, []byte("enforcement: warn"), []byte("enforcement: deny"))
-	if err := os.WriteFile(c.file("settings.yaml"), enforced, 0o600); err != nil {
+	if err := os.WriteFile(c.file("settings.yaml"), settings, 0o600); err != nil {
 		return err
 	}
 	c.provider = &provider{authority: authority}

@@ -1,26 +1,47 @@
-//! What is generated from the types of the settings: their JSON Schema, and with the Rego in `policies/gatekeeper/rego/` the
-//! ConstraintTemplates.
+//! The table of rules, and what is generated from the types of their settings: the JSON Schema, and with the Rego in
+//! `policies/gatekeeper/rego/` the ConstraintTemplates.
 
 pub mod openapi;
+pub mod places;
 pub mod schema;
 pub mod template;
 
 use std::path::{Path, PathBuf};
 
-/// A rule as Gatekeeper knows it.
+use placement_guard::rules::finding::Code;
+
+/// A rule, as every file that is not its code knows it. [`places`] says where else a rule must appear.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rule {
     /// The section of the settings, which are the parameters of its constraints.
     pub section: &'static str,
-    /// The name of its files.
+    /// The name of its files: the section in lower case, with dashes.
     pub file: &'static str,
     /// The kind of its constraints.
     pub kind: &'static str,
-    /// Whether it is about pods, wherever they stand.
+    /// The kinds that it judges, with their API groups, in addition to Pods and workloads.
+    pub own_kinds: &'static [Kind],
+    /// Whether it judges Pods and everything that has a pod template.
     pub reads_pods: bool,
     /// What it is for, in a sentence.
     pub description: &'static str,
 }
+
+/// The API group and the name of a kind.
+pub type Kind = (&'static str, &'static str);
+
+/// Pods, and every kind with a pod template.
+pub const PODS: [Kind; 9] = [
+    ("", "Pod"),
+    ("", "PodTemplate"),
+    ("", "ReplicationController"),
+    ("apps", "DaemonSet"),
+    ("apps", "Deployment"),
+    ("apps", "ReplicaSet"),
+    ("apps", "StatefulSet"),
+    ("batch", "CronJob"),
+    ("batch", "Job"),
+];
 
 /// Every rule, in the order of the sections.
 pub const RULES: [Rule; 6] = [
@@ -28,6 +49,7 @@ pub const RULES: [Rule; 6] = [
         section: "volumeNodeAffinity",
         file: "volume-node-affinity",
         kind: "PlacementGuardVolumeNodeAffinity",
+        own_kinds: &[("", "PersistentVolume")],
         reads_pods: false,
         description: "Edits of node affinity or zone labels must not take a PersistentVolume away from nodes.",
     },
@@ -35,27 +57,31 @@ pub const RULES: [Rule; 6] = [
         section: "tolerations",
         file: "tolerations",
         kind: "PlacementGuardTolerations",
+        own_kinds: &[],
         reads_pods: true,
-        description: "Pods may tolerate only the taints that they may, and only for so long.",
+        description: "Pods may tolerate only the taints that the settings allow, and for no longer.",
     },
     Rule {
         section: "nodeTaints",
         file: "node-taints",
         kind: "PlacementGuardNodeTaints",
+        own_kinds: &[("", "Node")],
         reads_pods: false,
-        description: "Taints that are meant to be numbers must be numbers.",
+        description: "Taints that should be numeric must be numbers.",
     },
     Rule {
         section: "csiDriverTokens",
         file: "csi-driver-tokens",
         kind: "PlacementGuardCsiDriverTokens",
+        own_kinds: &[("storage.k8s.io", "CSIDriver")],
         reads_pods: false,
-        description: "CSI drivers get service-account tokens in secrets, for the audiences and lifetimes that they may.",
+        description: "CSI drivers get service-account tokens in secrets, for allowed audiences and lifetimes only.",
     },
     Rule {
         section: "accessModes",
         file: "access-modes",
         kind: "PlacementGuardAccessModes",
+        own_kinds: &[("", "PersistentVolume"), ("", "PersistentVolumeClaim")],
         reads_pods: true,
         description: "One writer where one writer is meant, and ReadWriteOncePod only where it works.",
     },
@@ -63,14 +89,34 @@ pub const RULES: [Rule; 6] = [
         section: "localVolumes",
         file: "local-volumes",
         kind: "PlacementGuardLocalVolumes",
+        own_kinds: &[("", "PersistentVolume"), ("storage.k8s.io", "StorageClass")],
         reads_pods: true,
-        description: "Local volumes stay on their nodes, and paths of nodes are given to pods only where they may be.",
+        description: "Local volumes stay on their nodes, and pods use only allowed paths of nodes.",
     },
 ];
 
+impl Rule {
+    /// The kinds that it judges.
+    pub fn kinds(&self) -> impl Iterator<Item = Kind> {
+        let pods: &[Kind] = if self.reads_pods { &PODS } else { &[] };
+        self.own_kinds.iter().chain(pods).copied()
+    }
+
+    /// The codes of everything that it can find, in report order.
+    pub fn codes(&self) -> impl Iterator<Item = Code> {
+        let section = self.section;
+        Code::ALL.iter().copied().filter(move |code| code.section() == Some(section))
+    }
+}
+
+/// The repository.
+pub fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
 /// A path below `policies/gatekeeper/`.
 pub fn file(path: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../policies/gatekeeper").join(path)
+    repository().join("policies/gatekeeper").join(path)
 }
 
 /// Reads a file below `policies/gatekeeper/`.

@@ -1,5 +1,5 @@
-# Judged are claims, PersistentVolumes, Pods and everything that makes pods. Read of them are access modes and classes, the
-# kind of a volume's source, and the images of CSI sidecars.
+# This rule judges claims, PersistentVolumes, Pods and every workload. It reads access modes and classes, which kind of source
+# a volume has, and the images of CSI sidecars.
 package placementguardaccessmodes
 
 import data.lib.placement_guard
@@ -15,7 +15,11 @@ violation contains placement_guard.refusal(key) if {
 
 untouched if placement_guard.elsewhere(pods.kinds | {claim, volume})
 
-untouched if placement_guard.same(judged(placement_guard.old), judged(placement_guard.new))
+untouched if placement_guard.same(before, after)
+
+before := judged(placement_guard.old)
+
+after := judged(placement_guard.new)
 
 claim := {"group": "", "kind": "PersistentVolumeClaim"}
 
@@ -25,14 +29,14 @@ default key := null
 
 key := placement_guard.key(
 	"accessModes",
-	judged(placement_guard.old),
-	judged(placement_guard.new),
+	before,
+	after,
 	object.union(
 		{"name": placement_guard.name | placement_guard.kind == volume},
 		{
 			# Entries of `singleWriter` name namespaces.
 			"namespace": get(input.review, "namespace"),
-			# Claims that a controller makes of a template were judged with the template.
+			# The rule judges a claim template. It does not judge the claims that a controller makes from it.
 			"userInfo": placement_guard.user,
 		},
 	),
@@ -60,20 +64,15 @@ claimed(given) := {
 			get(get(given, "metadata"), "annotations"),
 			["volume.beta.kubernetes.io/storage-class"],
 		)},
-		{"ownerReferences": owners(given)},
+		{"ownerReferences": placement_guard.owners_in_audit(get(given, "metadata"))},
 	]),
 	"spec": part(get(given, "spec"), ["accessModes", "storageClassName"]),
 }
 
-# Owners are looked at in an audit alone, where nobody is known to have made the claim.
-owners(given) := [part(owner, ["apiVersion", "kind", "controller"]) |
-	not placement_guard.user.username
-	some owner in items(get(get(given, "metadata"), "ownerReferences"))
-]
-
 beside_sources := {"capacity", "claimRef", "nodeAffinity"}
 
-# A volume of any other mode is left alone. Its source is whatever else is an object; what is in it is not read.
+# The rule ignores volumes without `ReadWriteOncePod`. The source is any other object in the spec. The rule reads its name and
+# not its content.
 sourced(given) := {"spec": object.union(
 	{member: {} | some member, source in given.spec; is_object(source); not member in beside_sources},
 	{"accessModes": given.spec.accessModes},
@@ -81,7 +80,7 @@ sourced(given) := {"spec": object.union(
 	"ReadWriteOncePod" in given.spec.accessModes
 } else := {}
 
-# Lists keep their lengths, since messages name positions in them.
+# Lists keep their lengths, because messages name positions in them.
 used(pod) := {"spec": {
 	"volumes": positions([volume_of(given) | some given in items(get(get(pod, "spec"), "volumes"))]),
 	"initContainers": sidecars(pod, "initContainers"),
@@ -99,14 +98,17 @@ volume_of(given) := {
 
 sidecars(pod, list) := positions([sidecar(given) | some given in items(get(get(pod, "spec"), list))])
 
-# All sidecars of CSI have a name that begins so.
 sidecar(given) := part(given, ["name", "image"]) if {
 	input.parameters.csiSidecars
-	contains(given.image, "csi-")
+	may_be_sidecar(given.image)
 } else := {}
 
-# A list in which nothing stands is none.
-positions(list) := list if {
-	some entry in list
-	entry != {}
-} else := []
+# The image of every CSI sidecar has one of these in its name.
+may_be_sidecar(image) if contains(image, "csi-")
+
+may_be_sidecar(image) if contains(image, "external-")
+
+# A list without any content is an empty list.
+positions(list) := list if list != [{} | some _ in list]
+
+positions(list) := [] if list == [{} | some _ in list]

@@ -1,4 +1,4 @@
-# Judged are CSIDrivers. Read of them is which tokens they ask for, and how they get them.
+# This rule judges CSIDrivers. It reads which tokens they request, and how they get them.
 package placementguardcsidrivertokens
 
 import data.lib.placement_guard
@@ -14,19 +14,18 @@ violation contains placement_guard.refusal(key) if {
 
 untouched if placement_guard.elsewhere({{"group": "storage.k8s.io", "kind": "CSIDriver"}})
 
-untouched if placement_guard.same(judged(placement_guard.old), judged(placement_guard.new))
+untouched if placement_guard.same(before, after)
 
-# Without tokens nothing is handed out.
-untouched if judged(placement_guard.new).spec.tokenRequests == []
+# A driver without token requests gets no token.
+untouched if after.spec.tokenRequests == []
+
+before := judged(placement_guard.old)
+
+after := judged(placement_guard.new)
 
 default key := null
 
-key := placement_guard.key(
-	"csiDriverTokens",
-	judged(placement_guard.old),
-	judged(placement_guard.new),
-	{"name": placement_guard.name},
-)
+key := placement_guard.key("csiDriverTokens", before, after, {"name": placement_guard.name})
 
 judged(driver) := {"spec": object.union(
 	part(get(driver, "spec"), ["requiresRepublish", "serviceAccountTokenInSecrets"]),

@@ -1,4 +1,4 @@
-# Judged are Nodes. Read of them are their taints.
+# This rule judges Nodes. It reads their taints.
 package placementguardnodetaints
 
 import data.lib.placement_guard
@@ -13,17 +13,16 @@ violation contains placement_guard.refusal(key) if {
 
 untouched if placement_guard.elsewhere({{"group": "", "kind": "Node"}})
 
-# Kubelets update their nodes all the time, and taints seldom change.
-untouched if placement_guard.same(judged(placement_guard.old), judged(placement_guard.new))
+# Kubelets update their nodes all the time, but taints rarely change.
+untouched if placement_guard.same(before, after)
+
+before := judged(placement_guard.old)
+
+after := judged(placement_guard.new)
 
 default key := null
 
-key := placement_guard.key(
-	"nodeTaints",
-	judged(placement_guard.old),
-	judged(placement_guard.new),
-	{"name": placement_guard.name},
-)
+key := placement_guard.key("nodeTaints", before, after, {"name": placement_guard.name})
 
 judged(node) := {"spec": {"taints": [taint |
 	some given in items(get(get(node, "spec"), "taints"))

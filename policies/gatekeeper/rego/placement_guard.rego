@@ -1,9 +1,9 @@
-# What all templates share: when the provider is asked, what it is asked, and which answer lets a request pass.
+# What all templates share: when they ask the provider, what they ask it, and which answer lets a request pass.
 package lib.placement_guard
 
-# A judged request passes in one way: by a well-formed answer to this very key that says so. Whatever else comes, or fails
-# to come, is no such answer: a provider that is down, `null`, a wrong shape, errors, fewer items. The HTTP status is not
-# looked at; it is 0 where Gatekeeper answers from its cache.
+# A judged request passes in one way only: the provider gives a well-formed answer to exactly this key, and the answer says
+# yes. Anything else refuses the request: no answer, `null`, a wrong shape, errors, missing items. The template does not read
+# the HTTP status, because it is 0 when Gatekeeper answers from its cache.
 allows(question) if {
 	is_string(question)
 	answer := answers(question)
@@ -14,8 +14,8 @@ allows(question) if {
 	answer.responses[0][1].allowed == true
 }
 
-# Why a request is refused. The sense comes first: the status of a constraint keeps 256 bytes. All of it is on one line: the
-# API server drops a warning with a line break, and nobody would hear of it under `enforcementAction: warn`.
+# Why a request is refused. The essential part comes first, because the status of a constraint keeps only 256 bytes. The
+# message is one line: the API server drops warnings with line breaks, so `enforcementAction: warn` would say nothing.
 refusal(question) := {"msg": on_one_line(message), "details": object.remove(decision, ["allowed"])} if {
 	response := answers(question).responses[0]
 	response[0] == question
@@ -32,27 +32,27 @@ reason(question) := "the template cannot read the object" if {
 } else := error if {
 	error := answers(question).system_error
 	error != ""
-} else := "the answer of provider `placement-guard` is not understood"
+} else := "provider `placement-guard` sent an answer that the template cannot read"
 
 answers(question) := external_data({"provider": "placement-guard", "keys": [question]})
 
-# The question as the provider reads it. `before`, `after` and `more` hold what the rule reads, and nothing that varies
-# besides, such as `managedFields`, `status`, `resourceVersion` and `uid`: Gatekeeper keeps every key with its answer for
-# minutes, and the same question need not be asked twice.
+# The question as the provider reads it. `before`, `after` and `more` hold what the rule reads, and nothing else that varies,
+# such as `managedFields`, `status`, `resourceVersion` and `uid`. Gatekeeper caches the answer to each key for three minutes,
+# so it asks the same question only once.
 key(section, before, after, more) := json.marshal({
 	"v": 1,
 	"settings": {section: input.parameters},
 	"request": object.union_n([request, {"object": after}, {"oldObject": before | operation == "UPDATE"; knows_old}, more]),
 })
 
-# The object as it is to be stored, and as it is stored now: not at all on a CREATE and in an audit.
+# The object that the request would store, and the object that is stored now. A CREATE and an audit have only the first.
 new := input.review.object
 
 old := input.review.oldObject if {
 	operation == "UPDATE"
 } else := {}
 
-# Whether what is read of the object was there before. Of an UPDATE without the old object nobody knows.
+# Whether the request changes nothing that the rule reads. Nothing is known of an UPDATE without its old object.
 same(before, after) if {
 	before == after
 	knows_old
@@ -65,7 +65,7 @@ knows_old if {
 	is_object(input.review.oldObject)
 }
 
-# An audit knows no operation: what is there is judged as if it were new.
+# An audit has no operation. It judges an existing object as if it were new.
 operation := input.review.operation if {
 	input.review.operation != ""
 } else := "CREATE"
@@ -76,14 +76,15 @@ group := input.review.kind.group if {
 	is_string(input.review.kind.group)
 } else := ""
 
-# The name, or on a CREATE with a generated one what the object says.
+# The name. On a CREATE with a generated name, the object says it.
 name := input.review.name if {
 	input.review.name != ""
 } else := input.review.object.metadata.name if {
 	input.review.object.metadata.name != ""
 } else := get(get(input.review.object, "metadata"), "generateName")
 
-# Requests that are not judged, whatever is in them: those that store nothing, sub-resources, and other kinds.
+# Requests that no rule of these kinds judges, whatever they contain: other kinds, sub-resources, and requests that store
+# nothing.
 elsewhere(kinds) if {
 	is_string(kind.kind)
 	not kind in kinds
@@ -99,13 +100,13 @@ is_subresource if {
 	not stores_labels
 }
 
-# A write of a volume's status stores its labels too; only the spec is taken back.
+# A write of a volume's status stores its labels as well. The API server keeps only the old spec.
 stores_labels if {
 	input.review.kind.kind == "PersistentVolume"
 	input.review.subResource == "status"
 }
 
-# What every request says. Namespace and user are there only where `exempt` of the parameters speaks of them.
+# What every question contains. It names the namespace and the user only if `exempt` in the parameters does.
 request := object.union_n([
 	{"operation": operation, "kind": kind},
 	{"namespace": input.review.namespace | input.parameters.exempt.namespaces},
@@ -116,15 +117,25 @@ names_users if input.parameters.exempt.users
 
 names_users if input.parameters.exempt.groups
 
-# Who asks. Of the groups, those that mean something: the list of a person is long and differs from the next one's.
+# Who sent the request. Only groups that a rule reads are included: most people's lists are long, and no two are the same.
 user := object.union(part(get(input.review, "userInfo"), ["username"]), {"groups": groups})
 
-groups := [each | some each in items(get(get(input.review, "userInfo"), "groups")); each in telling_groups]
+groups := [each | some each in items(get(get(input.review, "userInfo"), "groups")); each in read_groups]
 
-telling_groups := {"system:nodes"} | {each | some each in items(get(get(input.parameters, "exempt"), "groups"))}
+read_groups := {"system:nodes"} | {each | some each in items(get(get(input.parameters, "exempt"), "groups"))}
 
-# Reading objects. What is absent or null is left out. What has a type that the API server would never send is handed on
-# as it is, for the provider to refuse.
+# To which objects an object belongs.
+owners(metadata) := [part(owner, ["apiVersion", "kind", "controller"]) |
+	some owner in items(get(metadata, "ownerReferences"))
+]
+
+# Owners prove something only in an audit, where nobody knows who made the object.
+owners_in_audit(metadata) := owners(metadata) if not user.username
+
+owners_in_audit(_) := [] if user.username
+
+# Reading objects. These functions leave out what is absent or null. They pass on a value whose type the API server would
+# never send, and the provider refuses it.
 
 # The named members of an object.
 part(x, members) := {member: value | some member in members; value := x[member]; value != null} if is_object(x)
@@ -143,8 +154,8 @@ items(null) := []
 
 items(x) := [[x]] if not type_name(x) in {"array", "null"}
 
-# Gatekeeper turns numbers into floating-point ones, and Rego prints those with an exponent from a million on. Here they
-# become integers again, those beyond 2^53 nearly what they were.
+# Gatekeeper turns numbers into floating-point numbers, and Rego prints those with an exponent from a million on. This makes
+# them integers again. Numbers beyond 2^53 are rounded.
 integer(x) := min([x + 0, 9223372036854774784]) if is_number(x)
 
 integer(x) := x if not is_number(x)

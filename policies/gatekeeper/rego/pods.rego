@@ -1,4 +1,4 @@
-# Where each kind of workload keeps the pod that it makes. A Pod is its own template.
+# Where each kind of workload has the template of its pods. A Pod is its own template.
 package lib.placement_guard_pods
 
 import data.lib.placement_guard.get
@@ -22,7 +22,7 @@ in_spec := {
 
 kinds := in_spec | {itself, template, cron_job}
 
-# The pod of an object.
+# The pod template of an object.
 of(kind, whole) := whole if kind == itself
 
 of(kind, whole) := get(whole, "template") if kind == template
@@ -31,7 +31,7 @@ of(kind, whole) := get(get(get(get(whole, "spec"), "jobTemplate"), "spec"), "tem
 
 of(kind, whole) := get(get(whole, "spec"), "template") if kind in in_spec
 
-# The same way back: messages name the place of a field in the object.
+# Puts a pod template back where the object has it, because messages name the path of a field in the object.
 placed(kind, pod) := pod if kind == itself
 
 placed(kind, pod) := {"template": pod} if kind == template

@@ -1,5 +1,5 @@
-# Judged are Pods and everything that makes pods. Read of them are the tolerations, and what says which tolerations
-# Kubernetes itself has added.
+# This rule judges Pods and every workload. It reads their tolerations, and what shows which tolerations Kubernetes itself
+# added.
 package placementguardtolerations
 
 import data.lib.placement_guard
@@ -18,9 +18,9 @@ untouched if placement_guard.elsewhere(pods.kinds)
 
 untouched if placement_guard.same(tolerations(before), tolerations(after))
 
-after := pods.of(placement_guard.kind, placement_guard.new)
-
 before := pods.of(placement_guard.kind, placement_guard.old)
+
+after := pods.of(placement_guard.kind, placement_guard.new)
 
 default key := null
 
@@ -28,14 +28,14 @@ key := placement_guard.key(
 	"tolerations",
 	pods.placed(placement_guard.kind, {"spec": {"tolerations": tolerations(before)}}),
 	pods.placed(placement_guard.kind, judged),
-	# Kubernetes adds tolerations for the DaemonSet controller, and nodes make mirror pods.
+	# Kubernetes adds tolerations for the DaemonSet controller, and only nodes make mirror pods.
 	{"userInfo": placement_guard.user},
 )
 
 judged := {
 	"metadata": {
 		"annotations": part(get(get(after, "metadata"), "annotations"), ["kubernetes.io/config.mirror"]),
-		"ownerReferences": owners,
+		"ownerReferences": placement_guard.owners_in_audit(get(after, "metadata")),
 	},
 	"spec": object.union(part(get(after, "spec"), ["hostNetwork"]), {
 		"tolerations": tolerations(after),
@@ -44,13 +44,7 @@ judged := {
 	}),
 }
 
-# Owners are looked at in an audit alone, where nobody is known to have made the pod.
-owners := [part(owner, ["apiVersion", "kind", "controller"]) |
-	not placement_guard.user.username
-	some owner in items(get(get(after, "metadata"), "ownerReferences"))
-]
-
-# Whoever asks for a resource such as `nvidia.com/gpu` is given a toleration of that name.
+# Kubernetes adds a toleration to a pod that requests a resource such as `nvidia.com/gpu`: the resource is its key.
 extended_resources(list) := [{"resources": {"requests": requests, "limits": limits}} |
 	some container in items(get(get(after, "spec"), list))
 	requests := extended(get(get(container, "resources"), "requests"))

@@ -1,4 +1,4 @@
-# Judged are PersistentVolumes. Read of them are their node affinity and their zone and region labels.
+# This rule judges PersistentVolumes. It reads their node affinity and their zone and region labels.
 package placementguardvolumenodeaffinity
 
 import data.lib.placement_guard
@@ -12,17 +12,16 @@ violation contains placement_guard.refusal(key) if {
 
 untouched if placement_guard.elsewhere({{"group": "", "kind": "PersistentVolume"}})
 
-# Binding a volume, and every step of its phase, is an update too.
-untouched if placement_guard.same(judged(placement_guard.old), judged(placement_guard.new))
+# Kubernetes also updates a volume when it binds it, and whenever its phase changes.
+untouched if placement_guard.same(before, after)
+
+before := judged(placement_guard.old)
+
+after := judged(placement_guard.new)
 
 default key := null
 
-key := placement_guard.key(
-	"volumeNodeAffinity",
-	judged(placement_guard.old),
-	judged(placement_guard.new),
-	{"name": placement_guard.name},
-)
+key := placement_guard.key("volumeNodeAffinity", before, after, {"name": placement_guard.name})
 
 judged(volume) := {
 	"metadata": {"labels": part(get(get(volume, "metadata"), "labels"), [

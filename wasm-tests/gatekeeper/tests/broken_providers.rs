@@ -32,7 +32,7 @@ fn allowing() -> Value {
 }
 
 const NO_DECISION: &str = "placement-guard gave no decision, so the request is refused: ";
-const NOT_UNDERSTOOD: &str = "the answer of provider `placement-guard` is not understood";
+const NOT_UNDERSTOOD: &str = "provider `placement-guard` sent an answer that the template cannot read";
 
 #[test]
 fn a_good_answer_lets_a_request_pass_whatever_its_http_status_and_from_the_cache_too() {

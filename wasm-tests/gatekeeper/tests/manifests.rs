@@ -1,4 +1,4 @@
-//! The files in `policies/gatekeeper/` and `policies/webhook/` beside the templates.
+//! The files in `policies/gatekeeper/` and `policies/webhook/`, except the templates.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -145,50 +145,176 @@ fn close(schema: &mut Value) {
     }
 }
 
+/// The documents of a kind in a file.
+fn of_kind(path: &str, kind: &str) -> Vec<Value> {
+    documents(path).into_iter().filter(|document| document["kind"] == kind).collect()
+}
+
+/// The only document of a kind in a file.
+fn the(path: &str, kind: &str) -> Value {
+    let mut found = of_kind(path, kind);
+    assert_eq!(found.len(), 1, "{path}: {kind}");
+    found.remove(0)
+}
+
+/// The names in the serving certificate, and those that its CA may sign.
+fn certificates(path: &str) -> (Value, Value) {
+    let certificates = of_kind(path, "Certificate");
+    let of = |secret: &str| {
+        let found = certificates.iter().find(|certificate| certificate["spec"]["secretName"] == secret);
+        found.unwrap_or_else(|| panic!("{path}: no certificate `{secret}`")).clone()
+    };
+    let (serving, ca) = (of("placement-guard-tls"), of("placement-guard-ca"));
+    assert_eq!(serving["spec"]["issuerRef"]["name"], "placement-guard-ca", "{path}");
+    assert_eq!((&ca["spec"]["isCA"], &ca["spec"]["nameConstraints"]["critical"]), (&json!(true), &json!(true)));
+    (serving["spec"]["dnsNames"].clone(), ca["spec"]["nameConstraints"]["permitted"]["dnsDomains"].clone())
+}
+
 #[test]
 fn the_provider_is_where_the_service_is_and_the_name_in_its_certificate() {
     let provider = document("provider.yaml");
     assert_eq!(provider["metadata"]["name"], "placement-guard");
     assert_eq!(provider["spec"]["url"], "https://placement-guard.gatekeeper-system.svc:8443/v1/query");
-    // Three constraints may look at one pod, and Gatekeeper's webhook has three seconds.
-    assert_eq!(provider["spec"]["timeout"], 1);
     assert_eq!(provider["spec"]["caBundle"], "CA_BUNDLE");
-    let files = documents("deployment.yaml");
-    let service = files.iter().find(|file| file["kind"] == "Service").expect("a Service");
+    let service = the("deployment.yaml", "Service");
     assert_eq!(
         (&service["metadata"]["name"], &service["metadata"]["namespace"]),
         (&json!("placement-guard"), &json!("gatekeeper-system"))
     );
     assert_eq!(service["spec"]["ports"][0]["port"], 8443);
-    let certificates = documents("certificates.yaml");
-    let serving =
-        certificates.iter().find(|file| file["spec"]["secretName"] == "placement-guard-tls").expect("a Certificate");
-    let names = serving["spec"]["dnsNames"].as_array().expect("names");
-    assert!(names.contains(&json!("placement-guard.gatekeeper-system.svc")), "{names:?}");
+    let name = json!(["placement-guard.gatekeeper-system.svc"]);
+    assert_eq!(certificates("certificates.yaml"), (name.clone(), name));
 }
 
+/// The webhook calls the Service by the only name in its certificate: with another name every call would fail.
 #[test]
-fn the_deployment_gives_away_nothing_and_stays_up() {
-    let files = documents("deployment.yaml");
-    let kinds: Vec<&str> = files.iter().filter_map(|file| file["kind"].as_str()).collect();
-    assert_eq!(kinds, ["Deployment", "Service", "PodDisruptionBudget", "NetworkPolicy"]);
-    let spec = &files[0]["spec"];
-    assert_eq!(spec["replicas"], 2);
-    let pod = &spec["template"]["spec"];
-    assert_eq!(pod["automountServiceAccountToken"], false);
-    let context = &pod["containers"][0]["securityContext"];
-    assert_eq!(context["readOnlyRootFilesystem"], true);
-    assert_eq!(context["allowPrivilegeEscalation"], false);
-    assert_eq!(context["capabilities"], json!({"drop": ["ALL"]}));
-    assert_eq!(pod["securityContext"]["runAsNonRoot"], true);
-    assert_eq!(pod["topologySpreadConstraints"][0]["topologyKey"], "kubernetes.io/hostname");
-    // The secret of Gatekeeper holds the key of its CA.
-    let volumes = pod["volumes"].as_array().expect("volumes");
+fn the_webhook_calls_the_service_by_the_name_in_its_certificate() {
+    let webhook = document("../webhook/webhook.yaml");
+    let called = &webhook["webhooks"][0]["clientConfig"]["service"];
+    let service = the("../webhook/deployment.yaml", "Service");
+    assert_eq!(
+        (&called["name"], &called["namespace"]),
+        (&service["metadata"]["name"], &service["metadata"]["namespace"])
+    );
+    assert_eq!(called["port"], service["spec"]["ports"][0]["port"]);
+    assert_eq!(called["path"], "/v1/admit");
+    let name = json!([format!("{}.{}.svc", called["name"].as_str().unwrap(), called["namespace"].as_str().unwrap())]);
+    assert_eq!(certificates("../webhook/certificates.yaml"), (name.clone(), name));
+    let serving = "placement-guard/placement-guard";
+    assert_eq!(webhook["metadata"]["annotations"]["cert-manager.io/inject-ca-from"], serving);
+    let certificates = of_kind("../webhook/certificates.yaml", "Certificate");
+    assert!(certificates.iter().any(|certificate| {
+        certificate["metadata"]["namespace"] == "placement-guard"
+            && certificate["metadata"]["name"] == "placement-guard"
+    }));
+}
+
+/// Gatekeeper evaluates one constraint after another, and each may wait for the provider until its timeout.
+#[test]
+fn the_constraints_that_judge_one_request_cannot_outlast_the_webhook() {
+    let mut constraints_of: BTreeMap<(String, String), u64> = BTreeMap::new();
+    for rule in RULES {
+        for group in constraint(&rule)["spec"]["match"]["kinds"].as_array().expect("kinds") {
+            for kind in group["kinds"].as_array().expect("kinds") {
+                let kind = (group["apiGroups"][0].to_string(), kind.to_string());
+                *constraints_of.entry(kind).or_default() += 1;
+            }
+        }
+    }
+    let most = *constraints_of.values().max().expect("kinds");
+    let timeout = document("provider.yaml")["spec"]["timeout"].as_u64().expect("whole seconds");
+    let values = document("gatekeeper-values.yaml");
+    let webhook = values["validatingWebhookTimeoutSeconds"].as_u64().expect("whole seconds");
+    // Gatekeeper takes a timeout of 0 for one that is over already. A second is left for everything else.
+    assert!(timeout >= 1 && most * timeout < webhook, "{most} constraints of {timeout} s, the webhook has {webhook} s");
+    assert!(webhook <= 30, "Kubernetes allows at most 30 s");
+    assert_eq!(values["validatingWebhookFailurePolicy"], "Fail");
+    assert_eq!(values.as_object().map(|values| values.len()), Some(2));
+}
+
+/// A file with a Deployment, the namespace of all of its objects, and which kinds it has.
+const DEPLOYMENTS: [(&str, &str, &[&str]); 2] = [
+    ("deployment.yaml", "gatekeeper-system", &["Deployment", "Service", "PodDisruptionBudget", "NetworkPolicy"]),
+    (
+        "../webhook/deployment.yaml",
+        "placement-guard",
+        &["Namespace", "ServiceAccount", "Deployment", "Service", "PodDisruptionBudget", "NetworkPolicy"],
+    ),
+];
+
+#[test]
+fn each_deployment_gives_away_nothing_and_stays_up() {
+    for (path, namespace, kinds) in DEPLOYMENTS {
+        let files = documents(path);
+        let found: Vec<&str> = files.iter().filter_map(|file| file["kind"].as_str()).collect();
+        assert_eq!(found, kinds);
+        for file in &files {
+            let of =
+                if file["kind"] == "Namespace" { &file["metadata"]["name"] } else { &file["metadata"]["namespace"] };
+            assert_eq!(of, namespace, "{path}");
+        }
+        let deployment = the(path, "Deployment");
+        let spec = &deployment["spec"];
+        assert_eq!(spec["replicas"], 2);
+        let pod = &spec["template"]["spec"];
+        assert_eq!(pod["automountServiceAccountToken"], false);
+        assert_eq!(pod["securityContext"]["runAsNonRoot"], true);
+        assert_eq!(pod["topologySpreadConstraints"][0]["topologyKey"], "kubernetes.io/hostname");
+        let container = &pod["containers"][0];
+        let context = &container["securityContext"];
+        assert_eq!(context["readOnlyRootFilesystem"], true);
+        assert_eq!(context["allowPrivilegeEscalation"], false);
+        assert_eq!(context["capabilities"], json!({"drop": ["ALL"]}));
+        // A liveness probe alone would kill a program that still compiles its module.
+        assert_eq!(container["startupProbe"]["httpGet"]["path"], "/readyz");
+        assert_eq!(container["readinessProbe"]["httpGet"]["path"], "/readyz");
+        assert_eq!(container["livenessProbe"]["httpGet"]["path"], "/healthz");
+        let service = the(path, "Service");
+        let of_pod = &spec["template"]["metadata"]["labels"];
+        assert_eq!(&service["spec"]["selector"], of_pod);
+        for kind in ["PodDisruptionBudget", "NetworkPolicy"] {
+            let selector = if kind == "NetworkPolicy" { "podSelector" } else { "selector" };
+            assert_eq!(&the(path, kind)["spec"][selector]["matchLabels"], of_pod, "{path}: {kind}");
+        }
+        let ports: Vec<&Value> =
+            container["ports"].as_array().expect("ports").iter().map(|port| &port["name"]).collect();
+        assert!(ports.contains(&&service["spec"]["ports"][0]["targetPort"]), "{path}: {ports:?}");
+    }
+}
+
+/// The secret of Gatekeeper also contains the key of its CA.
+#[test]
+fn the_provider_sees_only_the_certificate_of_gatekeepers_ca() {
+    let deployment = the("deployment.yaml", "Deployment");
+    let volumes = deployment["spec"]["template"]["spec"]["volumes"].as_array().expect("volumes").clone();
     let gatekeeper = volumes.iter().find(|volume| volume["name"] == "gatekeeper").expect("a volume");
     assert_eq!(gatekeeper["secret"]["items"], json!([{"key": "ca.crt", "path": "ca.crt"}]));
-    for file in &files {
-        assert_eq!(file["metadata"]["namespace"], "gatekeeper-system");
+}
+
+/// What the container of the webhook reads is mounted where its arguments say.
+#[test]
+fn the_webhook_reads_its_settings_and_certificates_where_they_are_mounted() {
+    let deployment = the("../webhook/deployment.yaml", "Deployment");
+    let pod = &deployment["spec"]["template"]["spec"];
+    let arguments: Vec<&str> =
+        pod["containers"][0]["args"].as_array().expect("arguments").iter().filter_map(Value::as_str).collect();
+    for argument in
+        ["--settings=/settings/settings.yaml", "--tls-cert=/certificates/tls.crt", "--tls-key=/certificates/tls.key"]
+    {
+        assert!(arguments.contains(&argument), "{argument} is not in {arguments:?}");
     }
+    let mounts: Vec<&Value> = pod["containers"][0]["volumeMounts"]
+        .as_array()
+        .expect("mounts")
+        .iter()
+        .map(|mount| &mount["mountPath"])
+        .collect();
+    assert_eq!(mounts, [&json!("/certificates"), &json!("/settings")]);
+    assert_eq!(pod["volumes"][0]["secret"]["secretName"], "placement-guard-tls");
+    let settings = the("../webhook/settings.yaml", "ConfigMap");
+    assert_eq!(pod["volumes"][1]["configMap"]["name"], settings["metadata"]["name"]);
+    assert_eq!(settings["metadata"]["namespace"], "placement-guard");
+    assert_eq!(the("../webhook/deployment.yaml", "ServiceAccount")["metadata"]["name"], pod["serviceAccountName"]);
 }
 
 /// The webhook asks about what the policy of all rules for Kubewarden asks about.
@@ -200,7 +326,13 @@ fn the_webhook_is_asked_about_the_same_requests_as_the_policy_for_kubewarden() {
         assert_eq!(webhook["webhooks"][0][part], policy["spec"][part], "{part}");
     }
     assert_eq!(webhook["webhooks"][0]["failurePolicy"], "Ignore");
-    let settings = document("../webhook/settings.yaml");
+}
+
+#[test]
+fn the_webhook_begins_with_warnings() {
+    let settings = the("../webhook/settings.yaml", "ConfigMap");
+    let settings = settings["data"]["settings.yaml"].as_str().expect("a string");
+    let settings: Value = serde_saphyr::from_str(settings).expect("YAML");
     assert_eq!(verdict::validate_settings(&settings.to_string()), Ok(()));
     for (section, values) in settings.as_object().expect("sections") {
         assert_eq!(values["enforcement"], "warn", "{section}");
