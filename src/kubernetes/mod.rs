@@ -3,6 +3,7 @@
 
 pub mod claim;
 pub mod csi_driver;
+pub mod csi_translation;
 pub mod field;
 pub mod host_path;
 pub mod image;
