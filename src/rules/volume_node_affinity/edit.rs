@@ -104,9 +104,10 @@ pub struct VolumeEdit<'t> {
     when_gained: Facts,
 }
 
-/// Times the steps of reading a volume that it takes to bring it into the space: its conditions are read, their keys and
-/// values looked up, and a box made of each term.
-const PREPARING: usize = 2;
+/// How many times the steps of reading a volume the rest takes that is linear in its size: its conditions are read, their
+/// keys and values looked up, a box made of each term, and the terms looked at and described once more. All of it is spent
+/// at once, so that a search that spends the whole budget does not hide what else is found.
+const PREPARING: usize = 3;
 
 impl<'t> VolumeEdit<'t> {
     /// `steps` is what reading both states took.
@@ -211,28 +212,44 @@ impl<'t> VolumeEdit<'t> {
         })
     }
 
-    /// The names of the facts without which an answer would not stay. Whole stretches of facts that it does not need are
-    /// left out first, then single ones. Where the budget ends, more may be named than are needed, never fewer.
+    /// The names of the facts without which an answer would not stay. Declared facts are left out first, while all
+    /// built-in ones hold, since nobody can take those back: whole stretches of facts that the answer does not need, then
+    /// single ones. Where the budget ends, more may be named than are needed, never fewer.
     fn needed(&self, stays: Stays<'_, 't>, budget: &mut Budget) -> Vec<String> {
         let mut kept: Vec<&(&Fact, Written<'t>)> = self.facts.iter().collect();
-        let mut stretch = kept.len();
-        loop {
-            let mut at = 0;
-            while at < kept.len() {
-                let outside = |index: &usize| !(at..at.saturating_add(stretch)).contains(index);
-                let rest = kept.iter().enumerate().filter(|(index, _)| outside(index)).map(|(_, fact)| *fact);
-                let rest: Vec<&(&Fact, Written<'t>)> = rest.collect();
+        let declared = kept.iter().filter(|(fact, _)| !fact.is_built_in()).count();
+        self.leave_out(&mut kept, 0, declared, stays, budget);
+        let declared = kept.iter().filter(|(fact, _)| !fact.is_built_in()).count();
+        let built_in = kept.len().saturating_sub(declared);
+        self.leave_out(&mut kept, declared, built_in, stays, budget);
+        kept.into_iter().map(|(fact, _)| fact.name.clone()).collect()
+    }
+
+    /// Leaves out what the answer does not need of the `count` facts from position `from` on.
+    fn leave_out<'f>(
+        &'f self,
+        kept: &mut Vec<&'f (&'t Fact, Written<'t>)>,
+        from: usize,
+        count: usize,
+        stays: Stays<'_, 't>,
+        budget: &mut Budget,
+    ) {
+        let (mut stretch, mut end) = (count, from.saturating_add(count));
+        while stretch > 0 {
+            let mut at = from;
+            while at < end {
+                let last = at.saturating_add(stretch).min(end);
+                let rest = kept.iter().enumerate().filter(|(index, _)| !(at..last).contains(index));
+                let rest: Vec<&'f (&Fact, Written<'t>)> = rest.map(|(_, fact)| *fact).collect();
                 let facts: Vec<&Written<'t>> = rest.iter().map(|(_, written)| written).collect();
                 if stays(&facts, budget) {
-                    kept = rest;
+                    *kept = rest;
+                    end = end.saturating_sub(last.saturating_sub(at));
                 } else {
-                    at = at.saturating_add(stretch);
+                    at = last;
                 }
             }
-            if stretch <= 1 {
-                return kept.into_iter().map(|(fact, _)| fact.name.clone()).collect();
-            }
-            stretch = stretch.div_ceil(2);
+            stretch = if stretch == 1 { 0 } else { stretch.div_ceil(2) };
         }
     }
 
@@ -342,7 +359,7 @@ mod tests {
     fn a_volume_that_is_too_large_is_not_prepared() {
         let (old, new) = (volume("b"), volume("c"));
         let topology = Topology::default();
-        let mut budget = Budget::of(199);
+        let mut budget = Budget::of(299);
         assert!(VolumeEdit::new(Some(&old), &new, &topology, 100, &mut budget).is_err());
         assert_eq!(budget.left(), 0);
     }

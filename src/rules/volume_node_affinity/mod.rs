@@ -19,7 +19,7 @@ use crate::rules::section::{NEEDS_CLUSTER, choice, only_keys, when_cluster_unrea
 use crate::kubernetes::field::{Field, Unreadable, short};
 use crate::kubernetes::request::Request;
 use crate::kubernetes::volume::{Volume, ZONE_LABELS};
-use crate::logic::{Budget, Exhausted};
+use crate::logic::Budget;
 
 /// The section's settings.
 #[derive(Debug)]
@@ -115,12 +115,12 @@ impl Rule for VolumeNodeAffinity {
         }
         let edit = VolumeEdit::new(old.as_ref(), &new, &self.topology, steps, budget)?;
         match edit.contradicting_facts(budget) {
-            None => self.judge_edit(&edit, &name, steps, report, budget)?,
+            None => self.judge_edit(&edit, &name, report, budget),
             Some(facts) => {
                 report.find(contradiction(&name, old.as_ref().unwrap_or(&new), &facts));
                 let none = Topology::default();
                 let edit = VolumeEdit::new(old.as_ref(), &new, &none, steps, budget)?;
-                self.judge_edit(&edit, &name, steps, report, budget)?;
+                self.judge_edit(&edit, &name, report, budget);
             }
         }
         Ok(())
@@ -145,14 +145,7 @@ fn relying_on(facts: &[String]) -> String {
 }
 
 impl VolumeNodeAffinity {
-    fn judge_edit(
-        &self,
-        edit: &VolumeEdit<'_>,
-        name: &str,
-        steps: usize,
-        report: &mut Report,
-        budget: &mut Budget,
-    ) -> Result<(), Exhausted> {
+    fn judge_edit(&self, edit: &VolumeEdit<'_>, name: &str, report: &mut Report, budget: &mut Budget) {
         if let Some(old) = edit.old {
             let (change, facts) = edit.change(budget);
             report.annotate(Annotation::Relation, change.relation().name().to_owned());
@@ -169,7 +162,7 @@ impl VolumeNodeAffinity {
                 report.find(self.refusal(name, old, edit.new, &change, &facts));
             }
         }
-        state::find(edit, name, steps, report, budget)
+        state::find(edit, name, report, budget);
     }
 
     fn refusal(&self, name: &str, old: &Volume, new: &Volume, change: &Change, facts: &[String]) -> Finding {

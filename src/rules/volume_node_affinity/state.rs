@@ -6,32 +6,21 @@ use super::edit::{VolumeEdit, describe_node};
 use crate::kubernetes::field::short;
 use crate::kubernetes::node_selector::{self, Dead, Labels};
 use crate::kubernetes::volume::Affinity;
-use crate::logic::{Budget, Conjunction, Exhausted, covered};
+use crate::logic::{Budget, Conjunction, covered};
 use crate::rules::decision::Report;
 use crate::rules::finding::{Code, Few, Finding};
 
 /// The path of the terms of a volume.
 const TERMS: &str = "spec.nodeAffinity.required.nodeSelectorTerms";
 
-/// Adds the findings about the new state of the volume. `steps` is what reading the volume took; its terms are read again.
-///
-/// # Errors
-/// When the budget does not suffice for a volume of this size.
-pub fn find(
-    edit: &VolumeEdit<'_>,
-    name: &str,
-    steps: usize,
-    report: &mut Report,
-    budget: &mut Budget,
-) -> Result<(), Exhausted> {
-    budget.spend(steps)?;
+/// Adds the findings about the new state of the volume.
+pub fn find(edit: &VolumeEdit<'_>, name: &str, report: &mut Report, budget: &mut Budget) {
     if let Affinity::Required(terms) = edit.new.scheduling_affinity() {
         terms_that_mislead(edit, terms, name, report, budget);
     }
     if let Some(finding) = zone_label_binds(edit, name, budget) {
         report.find(finding);
     }
-    Ok(())
 }
 
 fn terms_that_mislead(

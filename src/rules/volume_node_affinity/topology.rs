@@ -59,8 +59,7 @@ pub enum Direction {
 }
 
 impl Topology {
-    /// Reads the settings' `topology`. An alias that is declared there takes the place of the built-in one of the same two
-    /// labels, and says no more than an alias says.
+    /// Reads the settings' `topology`. Declaring a built-in alias once more changes nothing.
     ///
     /// # Errors
     /// What is not exactly understood, a zone under two regions, and facts that no node could satisfy together.
@@ -74,16 +73,9 @@ impl Topology {
         read_zones(&field.get("zones")?, &mut declared)?;
         read_aliases(&field.get("aliases")?, &mut declared)?;
         read_implications(&field.get("implications")?, &mut declared)?;
-        let is_declared = |pair: &(&str, &str)| {
-            declared
-                .iter()
-                .any(|fact| matches!(&fact.says, Says::Alias(from, to) if (from.as_str(), to.as_str()) == *pair))
-        };
         let built_in = BETA_TO_GA
-            .into_iter()
-            .filter(|pair| !is_declared(pair))
             .map(|(beta, ga)| Fact { name: format!("{beta} is an alias of {ga}"), says: Says::Successor(beta, ga) });
-        let topology = Topology { built_in: built_in.collect(), declared };
+        let topology = Topology { built_in: built_in.into(), declared };
         topology.check_possible(field)?;
         Ok(topology)
     }
@@ -140,6 +132,11 @@ impl Topology {
 const CHECK_STEPS: u64 = 1_250_000;
 
 impl Fact {
+    /// Whether the fact holds whatever the settings declare.
+    pub fn is_built_in(&self) -> bool {
+        matches!(self.says, Says::Successor(..))
+    }
+
     /// Whether the fact is true of a node with these labels, by the plain matcher.
     pub fn holds(&self, direction: Direction, labels: &Labels) -> bool {
         match &self.says {
@@ -284,6 +281,9 @@ fn read_aliases(field: &Field<'_, '_>, facts: &mut Vec<Fact>) -> Result<(), Unre
         }
         if !Domain::Name.contains(old) {
             return Err(new.unreadable(format!("`{old}` is not a label key")));
+        }
+        if BETA_TO_GA.contains(&(old, target)) {
+            continue;
         }
         let name = format!("{old} is an alias of {target}");
         facts.push(Fact { name, says: Says::Alias(old.to_owned(), target.to_owned()) });
