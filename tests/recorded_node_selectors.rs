@@ -351,7 +351,8 @@ const MOVED: [(&str, &str); 14] = [
     ("TestValidateVolumeNodeAffinityUpdate#15", "equivalent"),
     ("TestValidateVolumeNodeAffinityUpdate#19", "equivalent"),
     ("TestValidateVolumeNodeAffinityUpdate#24", "equivalent"),
-    ("TestValidateVolumeNodeAffinityUpdate#25", "equivalent"),
+    // A GCE disk of which the zone moved and the region did not: the scheduler now reads the beta region as it is written.
+    ("TestValidateVolumeNodeAffinityUpdate#25", "narrowed"),
     ("TestValidateVolumeNodeAffinityUpdate#29", "equivalent"),
     // From no affinity to one: upstream always lets it through.
     ("TestValidateVolumeNodeAffinityUpdate#33", "narrowed"),

@@ -175,10 +175,9 @@ impl<'t> VolumeEdit<'t> {
     /// any one of them it would be another.
     pub fn change(&self, budget: &mut Budget) -> (Change, Vec<String>) {
         let loses = contained(&self.space, &self.old_nodes, &self.new_nodes, &self.when_lost, budget);
-        let gains = contained(&self.space, &self.new_nodes, &self.old_nodes, &self.when_gained, budget);
         let admitted = |node: &Labels| self.old.is_some_and(|old| old.admits(node));
         let loses = self.evidence(&loses, Direction::Lost, |node| admitted(node) && !self.new.admits(node));
-        let gains = self.evidence(&gains, Direction::Gained, |node| self.new.admits(node) && !admitted(node));
+        let gains = self.gains(&|node| self.new.admits(node) && !admitted(node), budget);
         let change = match (loses, gains) {
             (Evidence::Undecided, _) | (_, Evidence::Undecided) => return (Change::Undecided, Vec::new()),
             (Evidence::NoNode, Evidence::NoNode) => Change::Equivalent,
@@ -191,6 +190,25 @@ impl<'t> VolumeEdit<'t> {
         let facts =
             if self.facts.is_empty() || stays(&[], budget) { Vec::new() } else { self.needed(&mut stays, budget) };
         (change, facts)
+    }
+
+    /// A node that gains the volume. One with a successor alone is the shortest to show, and is shown where a node with the
+    /// beta label as well gains, too.
+    fn gains(&self, claim: &dyn Fn(&Labels) -> bool, budget: &mut Budget) -> Evidence {
+        let search = |facts: &Facts, direction: Direction, budget: &mut Budget| {
+            let answer = contained(&self.space, &self.new_nodes, &self.old_nodes, facts, budget);
+            self.evidence(&answer, direction, claim)
+        };
+        let shortest = search(&self.when_lost, Direction::Lost, budget);
+        if let Evidence::Node(node) = &shortest {
+            let mut complete = node.clone();
+            self.facts.iter().for_each(|(fact, _)| fact.complete(&mut complete));
+            let possible = self.facts.iter().all(|(fact, _)| fact.holds(Direction::Gained, &complete));
+            if !(possible && claim(&complete)) {
+                return search(&self.when_gained, Direction::Gained, budget);
+            }
+        }
+        shortest
     }
 
     fn relation_under(&self, facts: &[&Written<'t>], budget: &mut Budget) -> Option<Relation> {

@@ -151,6 +151,15 @@ impl Fact {
         }
     }
 
+    /// Gives a node the beta label that goes with a successor which it carries alone.
+    pub fn complete(&self, labels: &mut Labels) {
+        if let Says::Successor(beta, ga) = &self.says
+            && let Some(value) = labels.get(*ga).cloned()
+        {
+            labels.entry((*beta).to_owned()).or_insert(value);
+        }
+    }
+
     /// The label keys that a declared fact asks about.
     fn keys(&self) -> impl Iterator<Item = &str> {
         let (terms, names) = match &self.says {
