@@ -242,8 +242,11 @@ fn read_zones(field: &Field<'_, '_>, facts: &mut Vec<Fact>) -> Result<(), Unread
         once(&mut seen, region, &zones)?;
         for item in zones.items()? {
             let zone = item.required_string()?;
-            if zone.is_empty() || !Domain::OptionalText.contains(zone) {
-                return Err(item.unacceptable("a zone, spelled like the label value of a node"));
+            if zone.is_empty() {
+                return Err(item.unreadable("must not be empty; name a zone"));
+            }
+            if !Domain::OptionalText.contains(zone) {
+                return Err(item.unacceptable("a zone that a node label can hold"));
             }
             if region.is_empty() || !Domain::OptionalText.contains(region) {
                 return Err(zones.unreadable(format!("`{region}` is not a valid label value for a region")));
