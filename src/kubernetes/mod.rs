@@ -3,9 +3,11 @@
 
 pub mod claim;
 pub mod csi_driver;
+pub mod csi_translation;
 pub mod field;
 pub mod host_path;
 pub mod image;
+pub mod listing;
 pub mod node_selector;
 pub mod owner;
 pub mod paths;

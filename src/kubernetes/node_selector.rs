@@ -1,4 +1,4 @@
-//! Node selectors: what they say, which nodes they match, and what they mean as terms of the algebra.
+//! Node selectors: their requirements, the nodes that they match, and their meaning as terms of the algebra.
 //!
 //! Follows `nodeaffinity.go` (component-helpers) and `labels.NewRequirement` (apimachinery), Kubernetes 1.36: a term
 //! whose requirements do not all parse matches nothing, and so does a term without any requirement.
@@ -8,17 +8,39 @@ use std::collections::BTreeMap;
 use k8s_openapi::api::core::v1::{NodeSelectorRequirement, NodeSelectorTerm};
 
 use super::field::{Field, Unreadable, short};
+use super::listing::{first_few, first_few_of};
 use crate::logic::{Condition, Domain, Outline, Point, Space, Term};
 
 /// The labels of a node.
 pub type Labels = BTreeMap<String, String>;
 
-/// Reads `nodeSelectorTerms`, or any list of terms. Empty lists and lists that are not there come out alike.
+/// Reads `nodeSelectorTerms`, or any list of terms. An empty list and an absent one come out alike.
 ///
 /// # Errors
-/// A wrong JSON type. What a requirement says is not looked at: whatever cannot be parsed makes its term dead.
+/// A wrong JSON type. What a requirement says is not checked here: a requirement that does not parse makes its term dead.
 pub fn read_terms(terms: &Field<'_, '_>) -> Result<Vec<NodeSelectorTerm>, Unreadable> {
     terms.items()?.map(|term| read_term(&term)).collect()
+}
+
+/// The steps that [`read_terms`] takes, found out without reading: by the number of terms, requirements and values.
+///
+/// # Errors
+/// A wrong JSON type above the values.
+pub fn steps_to_read(terms: &Field<'_, '_>) -> Result<usize, Unreadable> {
+    const TERM: usize = 30;
+    const REQUIREMENT: usize = 50;
+    const VALUE: usize = 15;
+    let mut steps = 0_usize;
+    for term in terms.items()? {
+        steps = steps.saturating_add(TERM);
+        for list in ["matchExpressions", "matchFields"] {
+            for requirement in term.get(list)?.items()? {
+                let values = requirement.get("values")?.items()?.len();
+                steps = steps.saturating_add(REQUIREMENT).saturating_add(values.saturating_mul(VALUE));
+            }
+        }
+    }
+    Ok(steps)
 }
 
 /// Reads one node selector term.
@@ -57,8 +79,8 @@ pub struct Dead {
 /// The conditions of a term, by label key.
 pub type Conditions<'t> = Vec<(&'t str, Condition<'t>)>;
 
-/// What a term asks of a node's labels when the matcher knows no node name, as it is for volumes: `matchFields` must
-/// parse and then asks nothing. No condition means every node.
+/// What a term asks of a node's labels. For volumes the matcher does not know the node's name, so `matchFields` must parse
+/// and then asks nothing. No condition means every node.
 ///
 /// # Errors
 /// When the term is dead.
@@ -90,7 +112,7 @@ fn condition(requirement: &NodeSelectorRequirement) -> Result<Condition<'_>, (St
         complain("values", format!("`{}` takes {accepted}, has {}", requirement.operator, values.len()))
     };
     if !Domain::Name.contains(&requirement.key) {
-        return Err(complain("key", format!("`{}` is no label key", short(&requirement.key, 80))));
+        return Err(complain("key", format!("`{}` is not a label key", short(&requirement.key, 80))));
     }
     let condition = match requirement.operator.as_str() {
         "In" | "NotIn" if values.is_empty() => return Err(count("at least one value")),
@@ -103,26 +125,26 @@ fn condition(requirement: &NodeSelectorRequirement) -> Result<Condition<'_>, (St
             [text] => {
                 let number = text
                     .parse()
-                    .map_err(|_| complain("values[0]", format!("`{}` is no integer of 64 bits", short(text, 80))))?;
+                    .map_err(|_| complain("values[0]", format!("`{}` is not a 64-bit integer", short(text, 80))))?;
                 if requirement.operator == "Gt" { Condition::Above(number) } else { Condition::Below(number) }
             }
             _ => return Err(count("exactly one value")),
         },
         other => {
             let known = "`In`, `NotIn`, `Exists`, `DoesNotExist`, `Gt` or `Lt`";
-            return Err(complain("operator", format!("`{}` is none of {known}", short(other, 40))));
+            return Err(complain("operator", format!("`{}` is not an operator; must be {known}", short(other, 40))));
         }
     };
     match values.iter().position(|value| !Domain::OptionalText.contains(value)) {
         Some(index) => {
             let value = values.get(index).copied().unwrap_or_default();
-            Err(complain(&format!("values[{index}]"), format!("`{}` is no label value", short(value, 80))))
+            Err(complain(&format!("values[{index}]"), format!("`{}` is not a label value", short(value, 80))))
         }
         None => Ok(condition),
     }
 }
 
-/// What upstream asks of a `matchFields` requirement before it matches: the key is not checked there.
+/// What upstream checks of a `matchFields` requirement before it matches. It does not check the key there.
 fn check_field_requirement(requirement: &NodeSelectorRequirement) -> Result<(), String> {
     let values = requirement.values.as_deref().unwrap_or_default();
     match (requirement.operator.as_str(), values) {
@@ -130,7 +152,7 @@ fn check_field_requirement(requirement: &NodeSelectorRequirement) -> Result<(), 
         ("In" | "NotIn", _) => {
             Err(format!("`{}` on a field takes exactly one value, has {}", requirement.operator, values.len()))
         }
-        (other, _) => Err(format!("`{}` is none of `In` or `NotIn`, the operators on fields", short(other, 40))),
+        (other, _) => Err(format!("`{}` is not an operator on fields; must be `In` or `NotIn`", short(other, 40))),
     }
 }
 
@@ -176,51 +198,38 @@ pub fn node_at(space: &Space<'_>, point: &Point) -> Labels {
     labels
 }
 
-/// A list of terms in words: `zone in (a, b) or disk > 5`, those that match no node last. No term at all matches none.
+/// A list of terms in words: `zone in (a, b) or disk > 5`. Terms that match no node come last. An empty list matches no node.
 pub fn describe(terms: &[NodeSelectorTerm]) -> String {
     const MOST: usize = 4;
-    let (mut shown, mut more, mut dead) = (Vec::new(), 0_usize, 0_usize);
-    for term in terms {
-        if conditions(term).is_err() {
-            dead = dead.saturating_add(1);
-        } else if shown.len() < MOST {
-            shown.push(describe_term(term));
-        } else {
-            more = more.saturating_add(1);
-        }
-    }
-    if more > 0 {
-        shown.push(format!("+{more} terms"));
-    }
+    let alive: Vec<&NodeSelectorTerm> = terms.iter().filter(|term| conditions(term).is_ok()).collect();
+    let dead = match terms.len().saturating_sub(alive.len()) {
+        0 => None,
+        1 => Some(String::from("a term that matches no node")),
+        dead => Some(format!("{dead} terms that match no node")),
+    };
+    let shown = first_few_of(alive.iter().map(|term| describe_term(term)), MOST, " or ", "terms");
     match dead {
-        0 => {}
-        1 => shown.push(String::from("a term that matches no node")),
-        _ => shown.push(format!("{dead} terms that match no node")),
+        None if alive.is_empty() => String::from("no node"),
+        None => shown,
+        Some(dead) if alive.is_empty() => dead,
+        Some(dead) => format!("{shown} or {dead}"),
     }
-    if shown.is_empty() { String::from("no node") } else { shown.join(" or ") }
 }
 
 fn describe_term(term: &NodeSelectorTerm) -> String {
     const MOST: usize = 6;
-    let requirements: Vec<String> = term.match_expressions.iter().flatten().map(describe_requirement).collect();
-    match requirements.len() {
-        0 => String::from("every node"),
-        count if count > MOST => {
-            let shown: Vec<String> = requirements.into_iter().take(MOST).collect();
-            format!("{} and +{} requirements", shown.join(" and "), count.saturating_sub(MOST))
-        }
-        _ => requirements.join(" and "),
+    let requirements = term.match_expressions.as_deref().unwrap_or_default();
+    if requirements.is_empty() {
+        return String::from("every node");
     }
+    first_few_of(requirements.iter().map(describe_requirement), MOST, " and ", "requirements")
 }
 
 fn describe_requirement(requirement: &NodeSelectorRequirement) -> String {
     const MOST: usize = 8;
     let values = requirement.values.as_deref().unwrap_or_default();
-    let mut shown: Vec<String> = values.iter().take(MOST).map(|value| short(value, 63)).collect();
-    if values.len() > MOST {
-        shown.push(format!("+{}", values.len().saturating_sub(MOST)));
-    }
-    let (key, values) = (short(&requirement.key, 120), shown.join(", "));
+    let (key, values) =
+        (short(&requirement.key, 120), first_few(values.iter().map(|value| short(value, 63)), MOST, ", "));
     match requirement.operator.as_str() {
         "In" => format!("{key} in ({values})"),
         "NotIn" => format!("{key} not in ({values})"),

@@ -14,6 +14,8 @@ pub const ZONE: &str = "topology.kubernetes.io/zone";
 pub const REGION: &str = "topology.kubernetes.io/region";
 pub const BETA_ZONE: &str = "failure-domain.beta.kubernetes.io/zone";
 pub const BETA_REGION: &str = "failure-domain.beta.kubernetes.io/region";
+/// The built-in aliases that the generated keys can meet.
+pub const SUCCESSORS: [(&str, &str); 2] = [(BETA_ZONE, ZONE), (BETA_REGION, REGION)];
 pub const ZONE_LABELS: [&str; 4] = [ZONE, REGION, BETA_ZONE, BETA_REGION];
 pub const DISK: &str = "example.com/disk";
 pub const GENERATION: &str = "example.com/generation";
@@ -53,7 +55,7 @@ pub struct Pv {
 #[derive(Debug, Clone)]
 pub enum Fact {
     Zone { zone: &'static str, region: &'static str },
-    Alias { beta: &'static str, successor: &'static str },
+    Alias { old: &'static str, new: &'static str },
     Implies { when: Option<Requirement>, then: Requirement },
 }
 
@@ -161,8 +163,8 @@ pub fn fact(palette: Palette) -> impl Strategy<Value = Fact> {
     };
     let zone =
         (select(&["b", "c"][..]), select(&["east", "west"][..])).prop_map(|(zone, region)| Fact::Zone { zone, region });
-    let alias = select(&[(BETA_ZONE, ZONE), (BETA_REGION, REGION)][..])
-        .prop_map(|(beta, successor)| Fact::Alias { beta, successor });
+    // The other way round it is built in.
+    let alias = select(&[(ZONE, BETA_ZONE), (REGION, BETA_REGION)][..]).prop_map(|(old, new)| Fact::Alias { old, new });
     let parses = move || requirement(palette).prop_filter("a fact parses", |requirement| !is_poisoned(requirement));
     let implication =
         (prop::option::weighted(0.8, parses()), parses()).prop_map(|(when, then)| Fact::Implies { when, then });
@@ -293,13 +295,13 @@ pub fn consistent(facts: Vec<Fact>) -> Vec<Fact> {
         .into_iter()
         .filter(|fact| match fact {
             Fact::Zone { zone, .. } => seen.insert(*zone),
-            Fact::Alias { beta, .. } => seen.insert(*beta),
+            Fact::Alias { old, .. } => seen.insert(*old),
             Fact::Implies { .. } => true,
         })
         .collect();
     kept.sort_by_key(|fact| match fact {
         Fact::Zone { zone, .. } => (0, *zone),
-        Fact::Alias { beta, .. } => (1, *beta),
+        Fact::Alias { old, .. } => (1, *old),
         Fact::Implies { .. } => (2, ""),
     });
     kept

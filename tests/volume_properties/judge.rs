@@ -13,7 +13,7 @@ pub fn names(facts: &[Fact]) -> Vec<String> {
     let mut implications = 0..;
     let mut name = |fact: &Fact| match fact {
         Fact::Zone { zone, region } => format!("zone {zone} lies in region {region}"),
-        Fact::Alias { beta, successor } => format!("{beta} is an alias of {successor}"),
+        Fact::Alias { old, new } => format!("{old} is an alias of {new}"),
         Fact::Implies { .. } => format!("implications[{}]", implications.next().unwrap_or_default()),
     };
     facts.iter().map(&mut name).collect()
@@ -24,7 +24,7 @@ fn topology(facts: &[Fact]) -> Value {
     for fact in facts {
         match fact {
             Fact::Zone { zone, region } => zones.entry(region).or_default().push(zone),
-            Fact::Alias { beta, successor } => drop(aliases.insert(beta, successor)),
+            Fact::Alias { old, new } => drop(aliases.insert(old, new)),
             Fact::Implies { when, then } => {
                 let term = |requirement: &Requirement| json!({"matchExpressions": [requirement.json()]});
                 implications.push(json!({"if": when.as_ref().map(term), "then": term(then)}));

@@ -8,9 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use placement_guard::kubernetes::node_selector::Labels;
 
-use super::generate::{
-    BETA_REGION, BETA_ZONE, Fact, GENERATION, Pv, REGION, Requirement, Term, Update, ZONE, ZONE_LABELS,
-};
+use super::generate::{Fact, GENERATION, Pv, REGION, Requirement, SUCCESSORS, Term, Update, ZONE, ZONE_LABELS};
 use super::judge::Answer;
 
 /// Whether a fact is true of a node: the tiny evaluator that the module's is held against.
@@ -31,9 +29,20 @@ pub fn holds(fact: &Fact, node: &Labels) -> bool {
     };
     match fact {
         Fact::Zone { zone, region } => value(ZONE) != Some(zone) || value(REGION) == Some(region),
-        Fact::Alias { beta, successor } => value(beta).is_none() || value(beta) == value(successor),
+        Fact::Alias { old, new } => value(old).is_none() || value(old) == value(new),
         Fact::Implies { when, then } => when.as_ref().is_some_and(|when| !meets(when)) || meets(then),
     }
+}
+
+/// Whether the built-in aliases let a node like this lose a volume: the beta label comes with its successor.
+pub fn may_lose(node: &Labels) -> bool {
+    SUCCESSORS.iter().all(|(beta, successor)| !node.contains_key(*beta) || node.get(*beta) == node.get(*successor))
+}
+
+/// Whether they let it gain one: the successor comes with the beta label, too, where anybody asks about that.
+fn may_gain(node: &Labels, world: &[Labels]) -> bool {
+    let asked = |beta: &str| world.iter().any(|node| node.contains_key(beta));
+    SUCCESSORS.iter().all(|(beta, successor)| !asked(beta) || node.get(*beta) == node.get(*successor))
 }
 
 pub fn is_label_value(text: &str) -> bool {
@@ -68,9 +77,9 @@ pub fn world(pvs: &[&Pv], facts: &[Fact]) -> Vec<Labels> {
                 mention(&Requirement { key: ZONE, operator: "In", values: vec![zone] });
                 mention(&Requirement { key: REGION, operator: "In", values: vec![region] });
             }
-            Fact::Alias { beta, successor } => {
-                mention(&Requirement { key: beta, operator: "Exists", values: vec![] });
-                mention(&Requirement { key: successor, operator: "Exists", values: vec![] });
+            Fact::Alias { old, new } => {
+                mention(&Requirement { key: old, operator: "Exists", values: vec![] });
+                mention(&Requirement { key: new, operator: "Exists", values: vec![] });
             }
             Fact::Implies { when, then } => when.iter().chain([then]).for_each(&mut mention),
         }
@@ -83,8 +92,14 @@ pub fn world(pvs: &[&Pv], facts: &[Fact]) -> Vec<Labels> {
     for (key, value) in pvs.iter().flat_map(|pv| &pv.labels) {
         values.entry(key).or_default().extend(value.split("__").map(str::to_owned));
     }
+    // A node with the beta label has its successor too.
+    for (beta, successor) in SUCCESSORS {
+        if values.contains_key(beta) {
+            values.entry(successor).or_default();
+        }
+    }
     // Where an alias or the scheduler lets one key stand for another, both know each other's values.
-    for (beta, successor) in [(BETA_ZONE, ZONE), (BETA_REGION, REGION)] {
+    for (beta, successor) in SUCCESSORS {
         if let (Some(old), Some(new)) = (values.get(beta).cloned(), values.get(successor).cloned()) {
             let both: BTreeSet<String> = old.union(&new).cloned().collect();
             values.extend([(beta, both.clone()), (successor, both)]);
@@ -117,13 +132,16 @@ pub fn oracle(update: &Update) -> Answer {
     }
     let mut findings: BTreeSet<&str> = BTreeSet::new();
     let allowed: Vec<&Labels> = world.iter().filter(|node| update.facts.iter().all(|fact| holds(fact, node))).collect();
-    let contradicted = world.iter().any(|node| old.admits(node)) && !allowed.iter().any(|node| old.admits(node));
-    let possible = if contradicted { world.iter().collect() } else { allowed };
-    if contradicted {
+    let possible: Vec<&Labels> = allowed.iter().copied().filter(|node| may_lose(node)).collect();
+    let contradicted = world.iter().any(|node| old.admits(node)) && !possible.iter().any(|node| old.admits(node));
+    let (possible, gaining) = if contradicted {
         findings.insert("facts-contradict-volume");
-    }
+        (world.iter().collect(), world.iter().collect())
+    } else {
+        (possible, allowed.into_iter().filter(|node| may_gain(node, &world)).collect::<Vec<&Labels>>())
+    };
     let loses = possible.iter().find(|node| old.admits(node) && !new.admits(node));
-    let gains = possible.iter().find(|node| new.admits(node) && !old.admits(node));
+    let gains = gaining.iter().find(|node| new.admits(node) && !old.admits(node));
     let relation = match (loses, gains) {
         (None, None) => "equivalent",
         (None, Some(_)) => "widened",

@@ -91,12 +91,12 @@ pub struct Exempt {
 #[derive(JsonSchema)]
 #[schemars(rename_all = "camelCase", deny_unknown_fields)]
 pub struct VolumeNodeAffinity {
-    /// The relations of the new set of nodes to the old that pass, beside `unchanged` and `equivalent`. `[widened]` where
-    /// absent.
+    /// The relations of the new set of nodes to the old that are accepted in addition to `unchanged` and `equivalent`.
+    /// Default: `[widened]`.
     pub allow: Option<Vec<Relation>>,
-    /// Which nodes are compared: every conceivable one that the topology allows.
+    /// Which nodes are compared: every conceivable node that the topology allows.
     pub judge_by: Option<JudgeBy>,
-    /// What the selectors do not say about the nodes of the cluster.
+    /// What is true of the nodes of the cluster and cannot be read from selectors.
     pub topology: Option<Topology>,
     /// Needs the live cluster, which this version does not read.
     pub while_in_use: Option<Ignore>,
@@ -145,7 +145,8 @@ pub struct Topology {
         "type": ["array", "null"], "items": {"type": "string", "pattern": LABEL_VALUE},
     }))]
     pub zones: Option<BTreeMap<String, Option<Vec<String>>>>,
-    /// Old label to new: a node that carries the old one carries the new one with the same value.
+    /// Old label to new: a node that carries the old one carries the new one with the same value. The beta labels of zone,
+    /// region, os, arch and instance type are built-in aliases of their successors.
     #[schemars(extend("propertyNames" = {"pattern": LABEL_KEY}, "additionalProperties" = {
         "type": ["string", "null"], "pattern": LABEL_KEY,
     }))]

@@ -1,17 +1,19 @@
-//! One volume before and after an edit, ready for questions: which nodes it loses and gains, and which facts that takes.
+//! One volume before and after an edit: which nodes lose it, which gain it, and which facts that answer relies on.
 
-use super::topology::{Fact, Topology, Written};
+use super::topology::{Direction, Fact, Topology, Written};
 use crate::kubernetes::field::short;
+use crate::kubernetes::listing::first_few_of;
 use crate::kubernetes::node_selector::{Labels, node_at};
-use crate::kubernetes::volume::Volume;
-use crate::logic::{Budget, Containment, Domain, Facts, Outline, Space, Term, Union, contained};
+use crate::kubernetes::volume::{Affinity, Volume};
+use crate::logic::{Budget, Containment, Domain, Exhausted, Facts, Outline, Space, Term, Union, contained};
+use crate::rules::replay::replay;
 
 /// How the nodes that the new state admits relate to those that the old one admits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Relation {
     /// Nothing was edited that decides where the volume can be used.
     Unchanged,
-    /// Written otherwise, the same nodes.
+    /// Written differently, the same nodes.
     Equivalent,
     /// Only gains.
     Widened,
@@ -36,16 +38,50 @@ impl Relation {
     }
 }
 
-/// What an edit does.
-#[derive(Debug)]
-pub struct Change {
-    pub relation: Relation,
+/// What an edit does, with a node as evidence for each loss and each gain.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Change {
+    Equivalent,
+    Widened { gains: Labels },
+    Narrowed { loses: Labels },
+    Shifted { loses: Labels, gains: Labels },
+    Undecided,
+}
+
+impl Change {
+    pub fn relation(&self) -> Relation {
+        match self {
+            Change::Equivalent => Relation::Equivalent,
+            Change::Widened { .. } => Relation::Widened,
+            Change::Narrowed { .. } => Relation::Narrowed,
+            Change::Shifted { .. } => Relation::Shifted,
+            Change::Undecided => Relation::Undecided,
+        }
+    }
+
     /// A node that loses the volume.
-    pub loses: Option<Labels>,
-    /// A node that gains it.
-    pub gains: Option<Labels>,
-    /// The facts that the relation needs, by name: without any one of them it would be another.
-    pub facts: Vec<String>,
+    pub fn loses(&self) -> Option<&Labels> {
+        match self {
+            Change::Narrowed { loses } | Change::Shifted { loses, .. } => Some(loses),
+            Change::Equivalent | Change::Widened { .. } | Change::Undecided => None,
+        }
+    }
+
+    /// A node that gains the volume.
+    pub fn gains(&self) -> Option<&Labels> {
+        match self {
+            Change::Widened { gains } | Change::Shifted { gains, .. } => Some(gains),
+            Change::Equivalent | Change::Narrowed { .. } | Change::Undecided => None,
+        }
+    }
+}
+
+/// The answer to "is there a node that …", after the plain matcher has looked at the node too.
+#[derive(Debug, PartialEq, Eq)]
+enum Evidence {
+    NoNode,
+    Node(Labels),
+    Undecided,
 }
 
 /// A volume before and after an edit, in one space. On CREATE and in an audit there is no before.
@@ -56,156 +92,293 @@ pub struct VolumeEdit<'t> {
     /// What each part admits by itself.
     pub old_affinity: Union,
     pub new_affinity: Union,
-    pub new_labels: Union,
+    /// The new affinity as it is written, which an in-tree volume's translation differs from.
+    pub new_written: Union,
+    /// What the new labels admit that may surprise: see [`Volume::binding_labels`].
+    pub binding_labels: Union,
     /// What affinity and labels admit together.
     old_nodes: Union,
     new_nodes: Union,
-    topology: &'t Topology,
-    facts: Vec<Written<'t>>,
-    all_facts: Facts,
+    facts: Vec<(&'t Fact, Written<'t>)>,
+    when_lost: Facts,
+    when_gained: Facts,
 }
 
+/// How many times the steps of reading a volume the rest takes that is linear in its size: its conditions are read, their
+/// keys and values looked up, a box made of each term, and the terms looked at and described once more. All of it is spent
+/// at once, so that a search that spends the whole budget does not hide what else is found.
+const PREPARING: usize = 3;
+
 impl<'t> VolumeEdit<'t> {
-    pub fn new(old: Option<&'t Volume>, new: &'t Volume, topology: &'t Topology, budget: &mut Budget) -> Self {
+    /// `steps` is what reading both states took.
+    ///
+    /// # Errors
+    /// When the budget does not suffice to compare volumes of this size.
+    pub fn new(
+        old: Option<&'t Volume>,
+        new: &'t Volume,
+        topology: &'t Topology,
+        steps: usize,
+        budget: &mut Budget,
+    ) -> Result<Self, Exhausted> {
+        budget.spend(steps.saturating_mul(PREPARING))?;
         let mut outline = Outline::default();
-        topology.share(&mut outline);
+        let volumes: Vec<&Volume> = old.into_iter().chain([new]).collect();
+        let facts = topology.facts_about(&volumes);
+        facts.iter().for_each(|fact| fact.share(&mut outline));
         let (old_affinity, old_labels) = old.map(|old| terms_of(old, &mut outline)).unwrap_or_default();
         let (new_affinity, new_labels) = terms_of(new, &mut outline);
-        let facts: Vec<Written<'t>> = topology.facts().iter().map(|fact| fact.write(&mut outline)).collect();
+        let new_written = written_terms(new, &mut outline);
+        let binding_labels = new.binding_labels.to_terms(&mut outline);
+        let facts: Vec<_> = facts.into_iter().map(|fact| (fact, fact.write(&mut outline))).collect();
         let space = outline.cut();
         let (old_affinity, old_labels) = (space.union(&old_affinity), space.union(&old_labels));
         let (new_affinity, new_labels) = (space.union(&new_affinity), space.union(&new_labels));
+        let new_written = new_written.map_or_else(|| new_affinity.clone(), |terms| space.union(&terms));
         // Merged once for all questions; where the budget ends, as they are.
         let mut merged = |union: Union| union.merged(&space, budget).unwrap_or(union);
         let (old_nodes, new_nodes) =
             (merged(old_affinity.and(&old_labels, &space)), merged(new_affinity.and(&new_labels, &space)));
-        VolumeEdit {
+        let written = || facts.iter().map(|(_, written)| written);
+        Ok(VolumeEdit {
             old,
             new,
             old_nodes,
             new_nodes,
-            all_facts: Written::cut(&facts, &space),
+            when_lost: Written::cut(written(), Direction::Lost, &space),
+            when_gained: Written::cut(written(), Direction::Gained, &space),
             old_affinity,
             new_affinity,
-            new_labels,
-            topology,
+            new_written,
+            binding_labels: space.union(&binding_labels),
             facts,
             space,
+        })
+    }
+
+    /// The facts under which no node could use the volume as it is stored, although its terms admit nodes; `None` when
+    /// facts and volume agree.
+    pub fn contradicting_facts(&self, budget: &mut Budget) -> Option<Vec<String>> {
+        let stored = if self.old.is_some() { &self.old_nodes } else { &self.new_nodes };
+        if self.facts.is_empty() || stored.is_empty() {
+            return None;
         }
-    }
-
-    /// Whether the volume as it stands admits nodes, but under the facts none.
-    pub fn facts_contradict(&self, budget: &mut Budget) -> bool {
-        let stands = if self.old.is_some() { &self.old_nodes } else { &self.new_nodes };
-        let none = Union::default();
-        !self.facts.is_empty()
-            && !stands.is_empty()
-            && contained(&self.space, stands, &none, &self.all_facts, budget) == Containment::Contained
-    }
-
-    /// What the edit does to the nodes that the facts allow.
-    pub fn change(&self, budget: &mut Budget) -> Change {
-        let loses = contained(&self.space, &self.old_nodes, &self.new_nodes, &self.all_facts, budget);
-        let gains = contained(&self.space, &self.new_nodes, &self.old_nodes, &self.all_facts, budget);
-        let admits = |volume: Option<&Volume>, node: &Labels| volume.is_some_and(|volume| volume.admits(node));
-        let lost = self.example(&loses, |node| admits(self.old, node) && !self.new.admits(node));
-        let gained = self.example(&gains, |node| self.new.admits(node) && !admits(self.old, node));
-        // An example that does not stand up to the plain matcher is a mistake of ours, and no answer.
-        let sound = |answer: &Containment, example: &Option<Labels>| {
-            !matches!(answer, Containment::Escapes(_)) || example.is_some()
+        let mut contradict = |facts: &[&Written<'t>], budget: &mut Budget| {
+            let facts = Written::cut(facts.iter().copied(), Direction::Lost, &self.space);
+            contained(&self.space, stored, &Union::default(), &facts, budget) == Containment::Contained
         };
-        let relation =
-            if sound(&loses, &lost) && sound(&gains, &gained) { relation(&loses, &gains) } else { Relation::Undecided };
-        Change { relation, loses: lost, gains: gained, facts: self.needed(relation, budget) }
+        let all: Vec<&Written<'t>> = self.facts.iter().map(|(_, written)| written).collect();
+        if !contradict(&all, budget) { None } else { Some(self.needed(&mut contradict, budget)) }
     }
 
-    fn relation_under(&self, facts: &[&Written<'t>], budget: &mut Budget) -> Relation {
-        let facts = Written::cut(facts.iter().copied(), &self.space);
-        let loses = contained(&self.space, &self.old_nodes, &self.new_nodes, &facts, budget);
-        let gains = contained(&self.space, &self.new_nodes, &self.old_nodes, &facts, budget);
-        relation(&loses, &gains)
+    /// What the edit does to the nodes that the facts allow, and the names of the facts that this answer needs: without
+    /// any one of them it would be another.
+    pub fn change(&self, budget: &mut Budget) -> (Change, Vec<String>) {
+        let loses = contained(&self.space, &self.old_nodes, &self.new_nodes, &self.when_lost, budget);
+        let admitted = |node: &Labels| self.old.is_some_and(|old| old.admits(node));
+        let loses = self.evidence(&loses, Direction::Lost, |node| admitted(node) && !self.new.admits(node));
+        let gains = self.gains(&|node| self.new.admits(node) && !admitted(node), budget);
+        let change = match (loses, gains) {
+            (Evidence::Undecided, _) | (_, Evidence::Undecided) => return (Change::Undecided, Vec::new()),
+            (Evidence::NoNode, Evidence::NoNode) => Change::Equivalent,
+            (Evidence::NoNode, Evidence::Node(gains)) => Change::Widened { gains },
+            (Evidence::Node(loses), Evidence::NoNode) => Change::Narrowed { loses },
+            (Evidence::Node(loses), Evidence::Node(gains)) => Change::Shifted { loses, gains },
+        };
+        let relation = Some(change.relation());
+        let mut stays = |facts: &[&Written<'t>], budget: &mut Budget| self.relation_under(facts, budget) == relation;
+        let facts =
+            if self.facts.is_empty() || stays(&[], budget) { Vec::new() } else { self.needed(&mut stays, budget) };
+        (change, facts)
     }
 
-    /// The names of the facts that the relation needs. Whole stretches of facts that it does not need are left out
-    /// first, then single ones; where the budget ends, more may be named than are needed, never fewer.
-    fn needed(&self, relation: Relation, budget: &mut Budget) -> Vec<String> {
-        if self.facts.is_empty() || relation == Relation::Undecided {
-            return Vec::new();
+    /// A node that gains the volume. One with a successor alone is the shortest to show, and is shown where a node with the
+    /// beta label as well gains, too.
+    fn gains(&self, claim: &dyn Fn(&Labels) -> bool, budget: &mut Budget) -> Evidence {
+        let search = |facts: &Facts, direction: Direction, budget: &mut Budget| {
+            let answer = contained(&self.space, &self.new_nodes, &self.old_nodes, facts, budget);
+            self.evidence(&answer, direction, claim)
+        };
+        let shortest = search(&self.when_lost, Direction::Lost, budget);
+        if let Evidence::Node(node) = &shortest {
+            let mut complete = node.clone();
+            self.facts.iter().for_each(|(fact, _)| fact.complete(&mut complete));
+            let possible = self.facts.iter().all(|(fact, _)| fact.holds(Direction::Gained, &complete));
+            if !(possible && claim(&complete)) {
+                return search(&self.when_gained, Direction::Gained, budget);
+            }
         }
-        if self.relation_under(&[], budget) == relation {
-            return Vec::new();
-        }
-        let mut kept: Vec<(&Fact, &Written<'t>)> = self.topology.facts().iter().zip(&self.facts).collect();
-        let mut stretch = kept.len();
-        loop {
-            let mut at = 0;
-            while at < kept.len() {
-                let outside = |index: &usize| !(at..at.saturating_add(stretch)).contains(index);
-                let rest = kept.iter().enumerate().filter(|(index, _)| outside(index)).map(|(_, fact)| *fact);
-                let rest: Vec<(&Fact, &Written<'t>)> = rest.collect();
-                let facts: Vec<&Written<'t>> = rest.iter().map(|(_, written)| *written).collect();
-                if self.relation_under(&facts, budget) == relation {
-                    kept = rest;
+        shortest
+    }
+
+    fn relation_under(&self, facts: &[&Written<'t>], budget: &mut Budget) -> Option<Relation> {
+        let mut escapes = |inside: &Union, outside: &Union, direction: Direction| {
+            let facts = Written::cut(facts.iter().copied(), direction, &self.space);
+            match contained(&self.space, inside, outside, &facts, budget) {
+                Containment::Contained => Some(false),
+                Containment::Escapes(_) => Some(true),
+                Containment::Undecided => None,
+            }
+        };
+        let loses = escapes(&self.old_nodes, &self.new_nodes, Direction::Lost)?;
+        let gains = escapes(&self.new_nodes, &self.old_nodes, Direction::Gained)?;
+        Some(match (loses, gains) {
+            (false, false) => Relation::Equivalent,
+            (false, true) => Relation::Widened,
+            (true, false) => Relation::Narrowed,
+            (true, true) => Relation::Shifted,
+        })
+    }
+
+    /// The names of the facts without which an answer would not stay. Declared facts are left out first, while all
+    /// built-in ones hold, since nobody can take those back: whole stretches of facts that the answer does not need, then
+    /// single ones. Where the budget ends, more may be named than are needed, never fewer.
+    fn needed(&self, stays: Stays<'_, 't>, budget: &mut Budget) -> Vec<String> {
+        let mut kept: Vec<&(&Fact, Written<'t>)> = self.facts.iter().collect();
+        let declared = kept.iter().filter(|(fact, _)| !fact.is_built_in()).count();
+        self.leave_out(&mut kept, 0, declared, stays, budget);
+        let declared = kept.iter().filter(|(fact, _)| !fact.is_built_in()).count();
+        let built_in = kept.len().saturating_sub(declared);
+        self.leave_out(&mut kept, declared, built_in, stays, budget);
+        kept.into_iter().map(|(fact, _)| fact.name.clone()).collect()
+    }
+
+    /// Leaves out what the answer does not need of the `count` facts from position `from` on.
+    fn leave_out<'f>(
+        &'f self,
+        kept: &mut Vec<&'f (&'t Fact, Written<'t>)>,
+        from: usize,
+        count: usize,
+        stays: Stays<'_, 't>,
+        budget: &mut Budget,
+    ) {
+        let (mut stretch, mut end) = (count, from.saturating_add(count));
+        while stretch > 0 {
+            let mut at = from;
+            while at < end {
+                let last = at.saturating_add(stretch).min(end);
+                let rest = kept.iter().enumerate().filter(|(index, _)| !(at..last).contains(index));
+                let rest: Vec<&'f (&Fact, Written<'t>)> = rest.map(|(_, fact)| *fact).collect();
+                let facts: Vec<&Written<'t>> = rest.iter().map(|(_, written)| written).collect();
+                if stays(&facts, budget) {
+                    *kept = rest;
+                    end = end.saturating_sub(last.saturating_sub(at));
                 } else {
-                    at = at.saturating_add(stretch);
+                    at = last;
                 }
             }
-            if stretch <= 1 {
-                return kept.into_iter().map(|(fact, _)| fact.name.clone()).collect();
-            }
-            stretch = stretch.div_ceil(2);
+            stretch = if stretch == 1 { 0 } else { stretch.div_ceil(2) };
         }
     }
 
-    /// The node of an answer that found one: a possible node, with valid labels, for which `claim` is true.
-    pub fn example(&self, answer: &Containment, claim: impl Fn(&Labels) -> bool) -> Option<Labels> {
-        let Containment::Escapes(point) = answer else { return None };
-        let node = node_at(&self.space, point);
-        let valid = node.iter().all(|(key, value)| Domain::Name.contains(key) && Domain::OptionalText.contains(value));
-        let possible = self.topology.facts().iter().all(|fact| fact.holds(&node));
-        (valid && possible && claim(&node)).then_some(node)
+    /// A node that the search found counts only when its labels are valid, the facts allow it, and `claim` is true of it.
+    fn evidence(&self, answer: &Containment, direction: Direction, claim: impl Fn(&Labels) -> bool) -> Evidence {
+        match answer {
+            Containment::Contained => Evidence::NoNode,
+            Containment::Undecided => Evidence::Undecided,
+            Containment::Escapes(point) => {
+                let node = replay(node_at(&self.space, point), |node| {
+                    let valid = |(key, value): (&String, &String)| {
+                        Domain::Name.contains(key) && Domain::OptionalText.contains(value)
+                    };
+                    let possible = self.facts.iter().all(|(fact, _)| fact.holds(direction, node));
+                    node.iter().all(valid) && possible && claim(node)
+                });
+                node.map_or(Evidence::Undecided, Evidence::Node)
+            }
+        }
     }
 
-    /// Whether `inside` is in `outside` for the nodes that the facts allow.
-    pub fn contained(&self, inside: &Union, outside: &Union, budget: &mut Budget) -> Containment {
-        contained(&self.space, inside, outside, &self.all_facts, budget)
+    /// A node that the facts allow, in `inside` and not in `outside`, of which `claim` is true.
+    pub fn node_between(
+        &self,
+        inside: &Union,
+        outside: &Union,
+        claim: impl Fn(&Labels) -> bool,
+        budget: &mut Budget,
+    ) -> Option<Labels> {
+        let answer = contained(&self.space, inside, outside, &self.when_lost, budget);
+        match self.evidence(&answer, Direction::Lost, claim) {
+            Evidence::Node(node) => Some(node),
+            Evidence::NoNode | Evidence::Undecided => None,
+        }
     }
 }
 
-/// The terms of a volume's affinity and those of its labels.
+/// Whether an answer stays the same when only these facts hold.
+type Stays<'c, 't> = &'c mut dyn FnMut(&[&Written<'t>], &mut Budget) -> bool;
+
+/// The terms of the affinity that the scheduler matches, and those of the labels.
 fn terms_of<'t>(volume: &'t Volume, outline: &mut Outline<'t>) -> (Vec<Term<'t>>, Vec<Term<'t>>) {
-    let affinity = volume.affinity.to_terms(outline);
+    let affinity = volume.scheduling_affinity().to_terms(outline);
     let labels = volume.zone_labels.to_terms(outline);
     affinity.iter().chain(&labels).for_each(|term| outline.mention(term));
     (affinity, labels)
 }
 
-fn relation(loses: &Containment, gains: &Containment) -> Relation {
-    match (loses, gains) {
-        (Containment::Undecided, _) | (_, Containment::Undecided) => Relation::Undecided,
-        (Containment::Contained, Containment::Contained) => Relation::Equivalent,
-        (Containment::Contained, Containment::Escapes(_)) => Relation::Widened,
-        (Containment::Escapes(_), Containment::Contained) => Relation::Narrowed,
-        (Containment::Escapes(_), Containment::Escapes(_)) => Relation::Shifted,
+/// The terms of the affinity as it is written, where the scheduler reads it differently.
+fn written_terms<'t>(volume: &'t Volume, outline: &mut Outline<'t>) -> Option<Vec<Term<'t>>> {
+    let written: &Affinity = &volume.affinity;
+    if volume.scheduling_affinity() == written {
+        return None;
     }
+    let terms = written.to_terms(outline);
+    terms.iter().for_each(|term| outline.mention(term));
+    Some(terms)
 }
 
-/// A node in words, after "a node ": its labels, or where it has none that it lacks those that the volume asks about.
+/// A node in words, after "a node ": its labels, or for a node without labels those that the volumes ask about.
 pub fn describe_node(node: &Labels, volumes: &[&Volume]) -> String {
     const MOST: usize = 5;
-    if node.is_empty() {
-        let mut shown: Vec<String> = Vec::new();
-        for key in volumes.iter().flat_map(|volume| volume.keys()) {
-            let key = format!("`{}`", short(key, 120));
-            if shown.len() < MOST && !shown.contains(&key) {
-                shown.push(key);
-            }
+    if !node.is_empty() {
+        let shown = node.iter().map(|(key, value)| format!("`{key}={value}`"));
+        return format!("with {}", first_few_of(shown, MOST, ", ", "labels"));
+    }
+    let mut shown: Vec<String> = Vec::new();
+    for key in volumes.iter().flat_map(|volume| volume.keys()) {
+        if shown.len() == MOST {
+            break;
         }
-        return if shown.is_empty() { String::from("without labels") } else { format!("without {}", shown.join(", ")) };
+        let key = format!("`{}`", short(key, 120));
+        if !shown.contains(&key) {
+            shown.push(key);
+        }
     }
-    let mut shown: Vec<String> = node.iter().take(MOST).map(|(key, value)| format!("`{key}={value}`")).collect();
-    if node.len() > MOST {
-        shown.push(format!("+{} labels", node.len().saturating_sub(MOST)));
+    if shown.is_empty() { String::from("without labels") } else { format!("without {}", shown.join(", ")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kubernetes::field::{Field, parse};
+
+    fn volume(zone: &str) -> Volume {
+        let text = format!(
+            r#"{{"spec": {{"nodeAffinity": {{"required": {{"nodeSelectorTerms": [{{"matchExpressions":
+            [{{"key": "zone", "operator": "In", "values": ["{zone}"]}}]}}]}}}}}}}}"#
+        );
+        let document = parse(text.as_bytes()).unwrap();
+        Volume::read(&Field::root("object", &document)).unwrap()
     }
-    format!("with {}", shown.join(", "))
+
+    #[test]
+    fn an_example_that_the_matcher_denies_leaves_the_question_undecided() {
+        let (old, new) = (volume("b"), volume("c"));
+        let topology = Topology::default();
+        let mut budget = Budget::of(100_000);
+        let edit = VolumeEdit::new(Some(&old), &new, &topology, 100, &mut budget).unwrap();
+        let answer = contained(&edit.space, &edit.old_nodes, &edit.new_nodes, &edit.when_lost, &mut budget);
+        assert!(matches!(answer, Containment::Escapes(_)));
+        assert!(matches!(edit.evidence(&answer, Direction::Lost, |node| old.admits(node)), Evidence::Node(_)));
+        assert_eq!(edit.evidence(&answer, Direction::Lost, |node| new.admits(node)), Evidence::Undecided);
+    }
+
+    #[test]
+    fn a_volume_that_is_too_large_is_not_prepared() {
+        let (old, new) = (volume("b"), volume("c"));
+        let topology = Topology::default();
+        let mut budget = Budget::of(299);
+        assert!(VolumeEdit::new(Some(&old), &new, &topology, 100, &mut budget).is_err());
+        assert_eq!(budget.left(), 0);
+    }
 }

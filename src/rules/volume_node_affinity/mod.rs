@@ -1,8 +1,8 @@
 //! `volumeNodeAffinity`: what an edit of a PersistentVolume does to the nodes from which it can be used.
 //!
-//! Compared is where the scheduler may place pods with the volume: its node affinity and its zone and region labels, both
-//! old and new, under the topology facts of the settings. On CREATE and in an audit there is nothing to compare with, and
-//! only what is odd about the volume itself is said.
+//! The rule compares where the scheduler may place pods with the volume: by its node affinity and its zone and region
+//! labels, old and new, under the topology facts. On CREATE and in an audit there is nothing to compare with; then the rule
+//! only reports what is odd about the volume itself.
 
 mod edit;
 mod state;
@@ -17,7 +17,6 @@ use crate::rules::rule::{Rule, Stopped};
 use crate::rules::section::{NEEDS_CLUSTER, choice, only_keys, when_cluster_unreadable, without_cluster};
 
 use crate::kubernetes::field::{Field, Unreadable, short};
-use crate::kubernetes::node_selector::Labels;
 use crate::kubernetes::request::Request;
 use crate::kubernetes::volume::{Volume, ZONE_LABELS};
 use crate::logic::Budget;
@@ -31,7 +30,7 @@ pub struct VolumeNodeAffinity {
 
 impl VolumeNodeAffinity {
     /// # Errors
-    /// Whatever is not exactly understood, or needs the live cluster.
+    /// A key or a value that is not exactly understood, and one that needs the live cluster.
     pub fn read(section: &Field<'_, '_>) -> Result<Self, Unreadable> {
         only_keys(
             section,
@@ -75,7 +74,7 @@ impl VolumeNodeAffinity {
         matches!(relation, Relation::Unchanged | Relation::Equivalent) || self.allow.contains(&relation)
     }
 
-    /// The relations that pass, in words.
+    /// The relations that are accepted, in words.
     fn accepted(&self) -> String {
         let always = [Relation::Unchanged, Relation::Equivalent];
         let mut names: Vec<&str> = Vec::new();
@@ -94,86 +93,117 @@ impl Rule for VolumeNodeAffinity {
             return Ok(());
         }
         let name = short(request.object_name()?, 120);
-        let mut new = Volume::read(request.new_state()?)?;
-        let old = request.old_state()?.map(Volume::read).transpose()?;
+        let (object, old_object) = (request.new_state()?, request.old_state()?);
+        let mut steps = Volume::steps_to_read(object)?;
+        if let Some(old) = old_object {
+            steps = steps.saturating_add(Volume::steps_to_read(old)?);
+        }
+        budget.spend(steps)?;
+        let mut new = Volume::read(object)?;
+        let old = old_object.map(Volume::read).transpose()?;
         if request.sub_resource.is_some() {
-            // Of a write of the status the labels are stored, and the spec is not.
-            match &old {
-                Some(old) if old.zone_labels != new.zone_labels => new.affinity = old.affinity.clone(),
-                _ => return Ok(()),
+            // The API server stores the labels of such a write, and takes the spec from what is stored.
+            let Some(old) = &old else { return Ok(()) };
+            new = old.with_labels_of(new);
+            if old.says_the_same_as(&new) {
+                return Ok(());
             }
         }
-        if old.as_ref() == Some(&new) {
+        if old.as_ref().is_some_and(|old| old.says_the_same_as(&new)) {
             report.annotate(Annotation::Relation, Relation::Unchanged.name().to_owned());
             return Ok(());
         }
-        let edit = VolumeEdit::new(old.as_ref(), &new, &self.topology, budget);
-        if edit.facts_contradict(budget) {
-            report.find(contradiction(&name, old.as_ref().unwrap_or(&new)));
-            let none = Topology::default();
-            let edit = VolumeEdit::new(old.as_ref(), &new, &none, budget);
-            self.judge_edit(&edit, &name, report, budget);
-        } else {
-            self.judge_edit(&edit, &name, report, budget);
+        let edit = VolumeEdit::new(old.as_ref(), &new, &self.topology, steps, budget)?;
+        match edit.contradicting_facts(budget) {
+            None => self.judge_edit(&edit, &name, report, budget),
+            Some(facts) => {
+                report.find(contradiction(&name, old.as_ref().unwrap_or(&new), &facts));
+                let none = Topology::default();
+                let edit = VolumeEdit::new(old.as_ref(), &new, &none, steps, budget)?;
+                self.judge_edit(&edit, &name, report, budget);
+            }
         }
         Ok(())
     }
 }
 
-fn contradiction(name: &str, volume: &Volume) -> Finding {
-    let headline =
-        format!("topology facts contradict volume `{name}`: under them no node could use it; judged without facts");
-    Finding::new(Code::FactsContradictVolume, headline)
-        .detail(format!("spec.nodeAffinity.required: `{}`", volume.affinity.describe()))
-        .detail("correct `volumeNodeAffinity.topology` in the settings, or the volume")
+fn contradiction(name: &str, volume: &Volume, facts: &[String]) -> Finding {
+    let headline = format!(
+        "topology facts contradict volume `{name}`: no node that they allow could use it; judged without facts"
+    );
+    let finding = Finding::new(Code::FactsContradictVolume, headline)
+        .detail(format!("spec.nodeAffinity.required: `{}`", volume.affinity.describe()));
+    let finding = volume.zone_labels.iter().fold(finding, |finding, label| {
+        finding.detail(format!("metadata.labels[{}]: `{}`", label.key, short(&label.value, 63)))
+    });
+    finding.detail(relying_on(facts)).detail("correct the volume, or `volumeNodeAffinity.topology` in the settings")
+}
+
+/// The facts that an answer needs, for a person.
+fn relying_on(facts: &[String]) -> String {
+    format!("relying on these facts: {}", short(&facts.join("; "), 400))
 }
 
 impl VolumeNodeAffinity {
     fn judge_edit(&self, edit: &VolumeEdit<'_>, name: &str, report: &mut Report, budget: &mut Budget) {
         if let Some(old) = edit.old {
-            let change = edit.change(budget);
-            report.annotate(Annotation::Relation, change.relation.name().to_owned());
-            for (annotation, node) in [(Annotation::LosesNode, &change.loses), (Annotation::GainsNode, &change.gains)] {
+            let (change, facts) = edit.change(budget);
+            report.annotate(Annotation::Relation, change.relation().name().to_owned());
+            for (annotation, node) in [(Annotation::LosesNode, change.loses()), (Annotation::GainsNode, change.gains())]
+            {
                 if let Some(node) = node {
                     report.annotate(annotation, serde_json::to_string(node).unwrap_or_default());
                 }
             }
-            if !change.facts.is_empty() {
-                report.annotate(Annotation::Facts, change.facts.join("; "));
+            if !facts.is_empty() {
+                report.annotate(Annotation::Facts, facts.join("; "));
             }
-            if !self.allows(change.relation) {
-                report.find(self.refusal(name, old, edit.new, &change));
+            if !self.allows(change.relation()) {
+                report.find(self.refusal(name, old, edit.new, &change, &facts));
             }
         }
         state::find(edit, name, report, budget);
     }
 
-    fn refusal(&self, name: &str, old: &Volume, new: &Volume, change: &Change) -> Finding {
-        let describe =
-            |node: &Option<Labels>| node.as_ref().map(|node| describe_node(node, &[old, new])).unwrap_or_default();
-        let (loses, gains) = (describe(&change.loses), describe(&change.gains));
-        let (code, headline) = match change.relation {
-            Relation::Narrowed | Relation::Unchanged | Relation::Equivalent => {
-                (Code::NodeAffinityNarrowed, format!("node affinity narrowed: a node {loses} loses volume `{name}`"))
-            }
-            Relation::Shifted => (
-                Code::NodeAffinityShifted,
-                format!("node affinity shifted: a node {loses} loses volume `{name}`; a node {gains} gains it"),
+    fn refusal(&self, name: &str, old: &Volume, new: &Volume, change: &Change, facts: &[String]) -> Finding {
+        let describe = |node| describe_node(node, &[old, new]);
+        let mut finding = match change {
+            Change::Narrowed { loses } => Finding::new(
+                Code::NodeAffinityNarrowed,
+                format!("node affinity narrowed: a node {} loses volume `{name}`", describe(loses)),
             ),
-            Relation::Widened => {
-                (Code::NodeAffinityWidened, format!("node affinity widened: a node {gains} gains volume `{name}`"))
-            }
-            Relation::Undecided => (
+            Change::Shifted { loses, gains } => Finding::new(
+                Code::NodeAffinityShifted,
+                format!(
+                    "node affinity shifted: a node {} loses volume `{name}`; a node {} gains it",
+                    describe(loses),
+                    describe(gains)
+                ),
+            ),
+            Change::Widened { gains } => Finding::new(
+                Code::NodeAffinityWidened,
+                format!("node affinity widened: a node {} gains volume `{name}`", describe(gains)),
+            ),
+            // Always allowed; and where it is not, no answer is better than a wrong one.
+            Change::Equivalent | Change::Undecided => Finding::new(
                 Code::NodeAffinityUndecided,
-                format!("node affinity undecided: whether nodes lose volume `{name}` is not known after {STEPS} steps"),
+                format!(
+                    "node affinity undecided: could not decide within {STEPS} steps whether nodes lose volume `{name}`"
+                ),
             ),
         };
-        let mut finding = Finding::new(code, headline);
         if old.affinity != new.affinity {
             finding = finding.detail(format!(
                 "spec.nodeAffinity.required: was `{}`, becomes `{}`",
                 old.affinity.describe(),
                 new.affinity.describe()
+            ));
+        }
+        if old.scheduling_affinity() != new.scheduling_affinity() && (old.is_translated() || new.is_translated()) {
+            finding = finding.detail(format!(
+                "the scheduler reads this in-tree volume translated to CSI: was {}, becomes {}",
+                old.describe_translation(),
+                new.describe_translation()
             ));
         }
         for (key, _) in ZONE_LABELS {
@@ -186,8 +216,8 @@ impl VolumeNodeAffinity {
                     finding.detail(format!("metadata.labels[{key}]: was {}, becomes {}", shown(was), shown(becomes)));
             }
         }
-        if !change.facts.is_empty() {
-            finding = finding.detail(format!("by the facts: {}", short(&change.facts.join("; "), 400)));
+        if !facts.is_empty() {
+            finding = finding.detail(relying_on(facts));
         }
         finding.detail(format!("accepted: {}", self.accepted()))
     }

@@ -1,10 +1,10 @@
-//! What is odd about a volume by itself, whatever it was before: terms that do not do what they seem to say.
+//! What is odd about a volume by itself, whatever it was before: terms and labels that do not do what they seem to say.
 
 use k8s_openapi::api::core::v1::NodeSelectorTerm;
 
 use super::edit::{VolumeEdit, describe_node};
 use crate::kubernetes::field::short;
-use crate::kubernetes::node_selector::{self, Dead};
+use crate::kubernetes::node_selector::{self, Dead, Labels};
 use crate::kubernetes::volume::Affinity;
 use crate::logic::{Budget, Conjunction, covered};
 use crate::rules::decision::Report;
@@ -15,7 +15,7 @@ const TERMS: &str = "spec.nodeAffinity.required.nodeSelectorTerms";
 
 /// Adds the findings about the new state of the volume.
 pub fn find(edit: &VolumeEdit<'_>, name: &str, report: &mut Report, budget: &mut Budget) {
-    if let Affinity::Required(terms) = &edit.new.affinity {
+    if let Affinity::Required(terms) = edit.new.scheduling_affinity() {
         terms_that_mislead(edit, terms, name, report, budget);
     }
     if let Some(finding) = zone_label_binds(edit, name, budget) {
@@ -33,7 +33,7 @@ fn terms_that_mislead(
     let few = |code: Code| Few::new(code, format!("terms of volume `{name}`"));
     let mut dead = few(Code::DeadTerm);
     let mut ignored = few(Code::MatchFieldsIgnored);
-    // The box of each term that is alive, beside the term's position.
+    // The position and the box of each term that is alive.
     let mut alive: Vec<(usize, Conjunction)> = Vec::new();
     for (index, term) in terms.iter().enumerate() {
         match meaning(edit, term) {
@@ -53,7 +53,7 @@ fn terms_that_mislead(
             ignored.push_with(|| {
                 let effect = if term.match_expressions.is_some() { "" } else { ", so this term matches every node" };
                 let headline = format!(
-                    "`matchFields` of volume `{name}` is ignored: volumes are matched by node labels alone{effect}"
+                    "`matchFields` of volume `{name}` is ignored: volumes are matched by node labels only{effect}"
                 );
                 Finding::new(Code::MatchFieldsIgnored, headline)
                     .detail(format!("{TERMS}[{index}].matchFields"))
@@ -63,7 +63,7 @@ fn terms_that_mislead(
     }
     let mut redundant = few(Code::RedundantTerm);
     let boxes: Vec<Conjunction> = alive.iter().map(|(_, conjunction)| conjunction.clone()).collect();
-    // Where the budget ends nothing is said: the finding is a hint, and costs nobody an answer.
+    // Where the budget ends, this finding is left out: it is a hint, and the decision does not depend on it.
     for (inner, outer) in covered(&edit.space, &boxes, budget).unwrap_or_default() {
         let (Some((inner, _)), Some((outer, _))) = (alive.get(inner), alive.get(outer)) else { continue };
         redundant.push_with(|| {
@@ -89,28 +89,35 @@ fn meaning(edit: &VolumeEdit<'_>, term: &NodeSelectorTerm) -> Result<Conjunction
     })
 }
 
-/// A node that the node affinity newly admits and that the volume's zone and region labels keep out: for such nodes the
-/// edit comes to nothing. On CREATE everything that the affinity admits is new; no affinity at all adds nothing.
+/// A node that the node affinity newly admits and that one of the volume's zone and region labels keeps out: for such nodes
+/// the edit has no effect. On CREATE everything that the affinity admits is new; no affinity at all adds nothing.
+///
+/// An in-tree volume is looked at as it is written, too: its label repeats the zone of its affinity, and only a node whose
+/// CSI driver and labels disagree about its zone could tell them apart.
 fn zone_label_binds(edit: &VolumeEdit<'_>, name: &str, budget: &mut Budget) -> Option<Finding> {
-    let binds = edit.new.zone_labels.iter().next().is_some();
-    if !binds || edit.old.is_none() && edit.new.affinity == Affinity::Absent {
+    let (old, new) = (edit.old, edit.new);
+    let binds = new.binding_labels.iter().next().is_some();
+    if !binds || old.is_none() && new.affinity == Affinity::Absent {
         return None;
     }
-    let before = edit.old_affinity.or(&edit.new_labels);
-    let answer = edit.contained(&edit.new_affinity, &before, budget);
-    let (old, new) = (edit.old, edit.new);
-    let node = edit.example(&answer, |node| {
-        let added = new.affinity.admits(node) && !old.is_some_and(|old| old.affinity.admits(node));
-        added && !new.zone_labels.admits(node)
-    })?;
+    let admitted = edit.new_affinity.and(&edit.new_written, &edit.space);
+    let before = edit.old_affinity.or(&edit.binding_labels);
+    let added = |node: &Labels| {
+        let admitted = new.scheduling_affinity().admits(node) && new.affinity.admits(node);
+        admitted && !old.is_some_and(|old| old.scheduling_affinity().admits(node))
+    };
+    let kept_out = |node: &Labels| added(node) && !new.binding_labels.admits(node);
+    let node = edit.node_between(&admitted, &before, kept_out, budget)?;
+    let label = new.binding_labels.keeping_out(&node)?;
     let headline = format!(
-        "zone label binds: the affinity of volume `{name}` admits a node {}, its labels do not",
-        describe_node(&node, &[new])
+        "zone label binds: the affinity of volume `{name}` admits a node {}, but its label `{}` does not",
+        describe_node(&node, &[new]),
+        label.key
     );
-    let finding = Finding::new(Code::ZoneLabelBinds, headline);
-    let labels = new.zone_labels.iter();
-    let finding = labels.fold(finding, |finding, label| {
-        finding.detail(format!("metadata.labels[{}]: `{}`", label.key, short(&label.value, 63)))
-    });
-    Some(finding.detail("the scheduler enforces these labels beside the affinity; change or remove them too"))
+    let finding = Finding::new(Code::ZoneLabelBinds, headline).detail(format!(
+        "metadata.labels[{}]: `{}`",
+        label.key,
+        short(&label.value, 63)
+    ));
+    Some(finding.detail("the scheduler enforces this label in addition to the affinity; change or remove it too"))
 }

@@ -1,19 +1,30 @@
-//! Topology facts: what the settings say of the nodes of this cluster, that no selector says.
+//! Topology facts: what is true of the nodes of this cluster and cannot be read from a selector. The settings declare most
+//! of them; the aliases of beta labels are built in.
 
 use k8s_openapi::api::core::v1::{NodeSelectorRequirement, NodeSelectorTerm};
 
 use crate::kubernetes::field::{Field, Unreadable};
 use crate::kubernetes::node_selector::{self, Labels, read_term, term_matches, to_term};
+use crate::kubernetes::volume::{BETA_REGION, BETA_ZONE, REGION, Volume, ZONE, ZONE_LABELS};
 use crate::logic::{Axis, Budget, Containment, Domain, Facts, Implication, Outline, Space, Union, contained};
 use crate::rules::section::NEEDS_CLUSTER;
 
-const ZONE: &str = "topology.kubernetes.io/zone";
-const REGION: &str = "topology.kubernetes.io/region";
+/// The beta labels and their GA successors that upstream treats as one: `betaToGALabel` (`validatePvNodeAffinity`,
+/// Kubernetes 1.36). Rewriting the first to the second is the only edit of node affinity that the API server allows while
+/// the feature gate `MutablePVNodeAffinity` is off.
+const BETA_TO_GA: [(&str, &str); 5] = [
+    (BETA_ZONE, ZONE),
+    (BETA_REGION, REGION),
+    ("beta.kubernetes.io/os", "kubernetes.io/os"),
+    ("beta.kubernetes.io/arch", "kubernetes.io/arch"),
+    ("beta.kubernetes.io/instance-type", "node.kubernetes.io/instance-type"),
+];
 
-/// Facts about nodes, in a fixed order.
+/// Facts about nodes, in a fixed order: those that are declared, then those that are built in.
 #[derive(Debug, Default)]
 pub struct Topology {
-    facts: Vec<Fact>,
+    declared: Vec<Fact>,
+    built_in: Vec<Fact>,
 }
 
 /// One fact, with the name under which a decision cites it.
@@ -29,10 +40,26 @@ enum Says {
     Implies(Option<NodeSelectorTerm>, NodeSelectorTerm),
     /// A node that carries the first label carries the second with the same value.
     Alias(String, String),
+    /// The same of a beta label and its successor, and more where nodes are gained: see [`Direction`].
+    Successor(&'static str, &'static str),
+}
+
+/// Which nodes a question is about. A built-in alias answers differently.
+///
+/// Whoever sets the beta label of a node sets its successor to the same value: the kubelet, the node lifecycle controller
+/// and cloud controllers do (`labelReconcileInfo`). The other way round this holds only while they still write the beta
+/// label, and nobody does on clusters without a cloud provider.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Direction {
+    /// May a node lose the volume? One with the successor alone may: rewriting to the beta label narrows.
+    Lost,
+    /// Does a node gain the volume? One with the successor alone is where the volume has always been meant to be, so
+    /// rewriting to the successor gains nothing.
+    Gained,
 }
 
 impl Topology {
-    /// Reads the settings' `topology`.
+    /// Reads the settings' `topology`. Declaring a built-in alias once more changes nothing.
     ///
     /// # Errors
     /// What is not exactly understood, a zone under two regions, and facts that no node could satisfy together.
@@ -42,49 +69,61 @@ impl Topology {
         if from_live_nodes.boolean()? == Some(true) {
             return Err(from_live_nodes.unreadable(format!("`true` {NEEDS_CLUSTER}; accepted: false")));
         }
-        let mut facts = Vec::new();
-        read_zones(&field.get("zones")?, &mut facts)?;
-        read_aliases(&field.get("aliases")?, &mut facts)?;
-        read_implications(&field.get("implications")?, &mut facts)?;
-        let topology = Topology { facts };
+        let mut declared = Vec::new();
+        read_zones(&field.get("zones")?, &mut declared)?;
+        read_aliases(&field.get("aliases")?, &mut declared)?;
+        read_implications(&field.get("implications")?, &mut declared)?;
+        let built_in = BETA_TO_GA
+            .map(|(beta, ga)| Fact { name: format!("{beta} is an alias of {ga}"), says: Says::Successor(beta, ga) });
+        let topology = Topology { built_in: built_in.into(), declared };
         topology.check_possible(field)?;
         Ok(topology)
     }
 
-    pub fn facts(&self) -> &[Fact] {
-        &self.facts
+    /// The facts that may matter to these volumes: all that are declared, and built-in aliases of labels that the volumes
+    /// or declared facts ask about. Of a beta label that nobody asks about every node may be without.
+    pub fn facts_about(&self, volumes: &[&Volume]) -> Vec<&Fact> {
+        let mut asked = [false; BETA_TO_GA.len()];
+        let mut ask = |key: &str| {
+            for (asked, (beta, _)) in asked.iter_mut().zip(BETA_TO_GA) {
+                *asked |= key == beta;
+            }
+        };
+        for volume in volumes {
+            volume.keys().for_each(&mut ask);
+            // Whether a zone label counts depends on all four labels of the node.
+            if volume.zone_labels.iter().next().is_some() {
+                ZONE_LABELS.iter().for_each(|(key, _)| ask(key));
+            }
+        }
+        self.declared.iter().flat_map(Fact::keys).for_each(&mut ask);
+        let is_asked = |fact: &&Fact| match &fact.says {
+            Says::Successor(beta, _) => BETA_TO_GA.iter().zip(asked).any(|((key, _), asked)| asked && key == beta),
+            Says::Implies(..) | Says::Alias(..) => true,
+        };
+        self.declared.iter().chain(self.built_in.iter().filter(is_asked)).collect()
     }
 
     /// Refuses facts under which there is no node at all: every volume would be contained in every other.
     fn check_possible(&self, field: &Field<'_, '_>) -> Result<(), Unreadable> {
+        let facts = self.facts_about(&[]);
         // Most facts ask for a label before they say anything: a node without labels is then possible.
-        if self.facts.iter().all(|fact| fact.holds(&Labels::new())) {
+        if facts.iter().all(|fact| fact.holds(Direction::Lost, &Labels::new())) {
             return Ok(());
         }
         let mut outline = Outline::default();
-        self.share(&mut outline);
-        let written: Vec<Written<'_>> = self.facts.iter().map(|fact| fact.write(&mut outline)).collect();
+        facts.iter().for_each(|fact| fact.share(&mut outline));
+        let written: Vec<Written<'_>> = facts.iter().map(|fact| fact.write(&mut outline)).collect();
         let space = outline.cut();
-        let facts = Written::cut(&written, &space);
+        let facts = Written::cut(&written, Direction::Lost, &space);
         match contained(&space, &Union::everything(), &Union::default(), &facts, &mut Budget::of(CHECK_STEPS)) {
             Containment::Escapes(_) => Ok(()),
             Containment::Contained => {
-                Err(field.unreadable("no node could satisfy all of these facts together; take one of them back"))
+                Err(field.unreadable("no node could satisfy all of these facts together; remove one of them"))
             }
             Containment::Undecided => Err(field.unreadable(format!(
-                "whether any node could satisfy all of these facts together is not decided within {CHECK_STEPS} steps; declare fewer"
+                "could not decide within {CHECK_STEPS} steps whether any node could satisfy all of these facts together; declare fewer"
             ))),
-        }
-    }
-
-    /// Makes the axes of aliases share their classes; before anything else is said to the outline.
-    pub fn share<'t>(&'t self, outline: &mut Outline<'t>) {
-        for fact in &self.facts {
-            if let Says::Alias(from, to) = &fact.says {
-                let from = outline.axis(from, Domain::OptionalText);
-                let to = outline.axis(to, Domain::OptionalText);
-                outline.share(from, to);
-            }
         }
     }
 }
@@ -93,18 +132,67 @@ impl Topology {
 const CHECK_STEPS: u64 = 1_250_000;
 
 impl Fact {
+    /// Whether the fact holds whatever the settings declare.
+    pub fn is_built_in(&self) -> bool {
+        matches!(self.says, Says::Successor(..))
+    }
+
     /// Whether the fact is true of a node with these labels, by the plain matcher.
-    pub fn holds(&self, labels: &Labels) -> bool {
+    pub fn holds(&self, direction: Direction, labels: &Labels) -> bool {
         match &self.says {
             Says::Implies(when, then) => {
                 !when.as_ref().is_none_or(|when| term_matches(when, labels)) || term_matches(then, labels)
             }
             Says::Alias(from, to) => labels.get(from).is_none_or(|value| labels.get(to) == Some(value)),
+            Says::Successor(beta, ga) => match (direction, labels.get(*beta), labels.get(*ga)) {
+                (Direction::Lost, None, _) => true,
+                (_, beta, ga) => beta == ga,
+            },
         }
+    }
+
+    /// Gives a node the beta label that goes with a successor which it carries alone.
+    pub fn complete(&self, labels: &mut Labels) {
+        if let Says::Successor(beta, ga) = &self.says
+            && let Some(value) = labels.get(*ga).cloned()
+        {
+            labels.entry((*beta).to_owned()).or_insert(value);
+        }
+    }
+
+    /// The label keys that a declared fact asks about.
+    fn keys(&self) -> impl Iterator<Item = &str> {
+        let (terms, names) = match &self.says {
+            Says::Implies(when, then) => ([when.as_ref(), Some(then)], [None, None]),
+            Says::Alias(from, to) => ([None, None], [Some(from.as_str()), Some(to.as_str())]),
+            Says::Successor(..) => ([None, None], [None, None]),
+        };
+        let requirements = terms.into_iter().flatten().flat_map(|term| term.match_expressions.iter().flatten());
+        requirements.map(|requirement| requirement.key.as_str()).chain(names.into_iter().flatten())
+    }
+
+    /// Makes the axes of an alias share their classes; before anything else is said to the outline.
+    pub fn share<'t>(&'t self, outline: &mut Outline<'t>) {
+        if let Some((from, to)) = self.axes(outline) {
+            outline.share(from, to);
+        }
+    }
+
+    fn axes<'t>(&'t self, outline: &mut Outline<'t>) -> Option<(Axis, Axis)> {
+        let (from, to) = match &self.says {
+            Says::Implies(..) => return None,
+            Says::Alias(from, to) => (from.as_str(), to.as_str()),
+            Says::Successor(beta, ga) => (*beta, *ga),
+        };
+        Some((outline.axis(from, Domain::OptionalText), outline.axis(to, Domain::OptionalText)))
     }
 
     /// Writes the fact as terms and mentions them to the outline.
     pub fn write<'t>(&'t self, outline: &mut Outline<'t>) -> Written<'t> {
+        if let Some((from, to)) = self.axes(outline) {
+            let when_gained = matches!(self.says, Says::Successor(..)).then_some((to, from));
+            return Written::Tie { always: (from, to), when_gained };
+        }
         // Settings with a term that does not parse were refused.
         let mut to_term = |term: &'t NodeSelectorTerm| {
             let conditions = node_selector::conditions(term).unwrap_or_default();
@@ -112,16 +200,11 @@ impl Fact {
             outline.mention(&term);
             term
         };
-        match &self.says {
-            Says::Implies(when, then) => Written::Implication(Implication {
-                when: when.as_ref().map(&mut to_term).unwrap_or_default(),
-                then: to_term(then),
-            }),
-            Says::Alias(from, to) => {
-                let from = outline.axis(from, Domain::OptionalText);
-                Written::Tie(from, outline.axis(to, Domain::OptionalText))
-            }
-        }
+        let (when, then) = match &self.says {
+            Says::Implies(when, then) => (when.as_ref().map(&mut to_term), to_term(then)),
+            Says::Alias(..) | Says::Successor(..) => Default::default(),
+        };
+        Written::Implication(Implication { when: when.unwrap_or_default(), then })
     }
 }
 
@@ -129,17 +212,24 @@ impl Fact {
 #[derive(Debug)]
 pub enum Written<'t> {
     Implication(Implication<'t>),
-    Tie(Axis, Axis),
+    Tie { always: (Axis, Axis), when_gained: Option<(Axis, Axis)> },
 }
 
 impl Written<'_> {
     /// The facts, once the space that has heard of them is cut.
-    pub fn cut<'w, 't: 'w>(facts: impl IntoIterator<Item = &'w Written<'t>>, space: &Space<'_>) -> Facts {
+    pub fn cut<'w, 't: 'w>(
+        facts: impl IntoIterator<Item = &'w Written<'t>>,
+        direction: Direction,
+        space: &Space<'_>,
+    ) -> Facts {
         let (mut implications, mut ties) = (Vec::new(), Vec::new());
         for fact in facts {
             match fact {
                 Written::Implication(implication) => implications.push(implication),
-                Written::Tie(from, to) => ties.push((*from, *to)),
+                Written::Tie { always, when_gained } => {
+                    ties.push(*always);
+                    ties.extend(when_gained.filter(|_| direction == Direction::Gained));
+                }
             }
         }
         Facts::new(space, implications, ties)
@@ -152,16 +242,19 @@ fn read_zones(field: &Field<'_, '_>, facts: &mut Vec<Fact>) -> Result<(), Unread
         once(&mut seen, region, &zones)?;
         for item in zones.items()? {
             let zone = item.required_string()?;
-            if zone.is_empty() || !Domain::OptionalText.contains(zone) {
-                return Err(item.unacceptable("a zone, as a node's label spells it"));
+            if zone.is_empty() {
+                return Err(item.unreadable("must not be empty; name a zone"));
+            }
+            if !Domain::OptionalText.contains(zone) {
+                return Err(item.unacceptable("a zone that a node label can hold"));
             }
             if region.is_empty() || !Domain::OptionalText.contains(region) {
-                return Err(zones.unreadable(format!("`{region}` is no region, as a node's label spells it")));
+                return Err(zones.unreadable(format!("`{region}` is not a valid label value for a region")));
             }
             match region_of.insert(zone.to_owned(), region.to_owned()) {
                 Some(other) if other != region => {
                     return Err(
-                        item.unreadable(format!("zone `{zone}` stands under two regions: `{other}` and `{region}`"))
+                        item.unreadable(format!("zone `{zone}` is listed under two regions: `{other}` and `{region}`"))
                     );
                 }
                 _ => {}
@@ -184,10 +277,10 @@ fn one_of(key: &str, value: &str) -> NodeSelectorTerm {
     NodeSelectorTerm { match_expressions: Some(vec![requirement]), match_fields: None }
 }
 
-/// A name that stands twice is refused, as everywhere.
+/// Refuses a name that appears twice, as everywhere.
 fn once(seen: &mut Labels, name: &str, field: &Field<'_, '_>) -> Result<(), Unreadable> {
     let twice = seen.insert(name.to_owned(), String::new()).is_some();
-    if twice { Err(field.unreadable("stands here twice")) } else { Ok(()) }
+    if twice { Err(field.unreadable("appears twice")) } else { Ok(()) }
 }
 
 fn read_aliases(field: &Field<'_, '_>, facts: &mut Vec<Fact>) -> Result<(), Unreadable> {
@@ -199,7 +292,10 @@ fn read_aliases(field: &Field<'_, '_>, facts: &mut Vec<Fact>) -> Result<(), Unre
             return Err(new.unacceptable("a label key"));
         }
         if !Domain::Name.contains(old) {
-            return Err(new.unreadable(format!("`{old}` is no label key")));
+            return Err(new.unreadable(format!("`{old}` is not a label key")));
+        }
+        if BETA_TO_GA.contains(&(old, target)) {
+            continue;
         }
         let name = format!("{old} is an alias of {target}");
         facts.push(Fact { name, says: Says::Alias(old.to_owned(), target.to_owned()) });

@@ -1,0 +1,92 @@
+//! Volumes of a size that nobody writes: the answer comes at once, whatever it is that is large.
+
+use std::time::{Duration, Instant};
+
+use placement_guard::kubewarden;
+use serde_json::{Value, json};
+
+const MANY: usize = 20_000;
+
+fn judge(old: Option<&Value>, new: &Value, allow: &[&str]) -> (Value, Duration) {
+    let payload = json!({
+        "settings": {"volumeNodeAffinity": {"allow": allow}},
+        "request": {
+            "kind": {"kind": "PersistentVolume"},
+            "operation": if old.is_some() { "UPDATE" } else { "CREATE" },
+            "name": "pv",
+            "object": new,
+            "oldObject": old,
+        },
+    });
+    let payload = payload.to_string();
+    let began = Instant::now();
+    let answer = serde_json::from_slice(&kubewarden::validate(payload.as_bytes())).expect("an answer is JSON");
+    (answer, began.elapsed())
+}
+
+fn volume(terms: Vec<Value>) -> Value {
+    json!({"metadata": {"name": "pv"}, "spec": {"nodeAffinity": {"required": {"nodeSelectorTerms": terms}}}})
+}
+
+fn requirement(key: &str, values: &[String]) -> Value {
+    let operator = if values.is_empty() { "Exists" } else { "In" };
+    json!({"key": key, "operator": operator, "values": values})
+}
+
+/// What can be many in a volume, each in a volume with so many of it.
+fn shapes(many: usize) -> Vec<(&'static str, Value)> {
+    let each = |write: &dyn Fn(usize) -> Value| -> Vec<Value> { (0..many).map(write).collect() };
+    let value = |index: usize| vec![format!("v{index}")];
+    let expressions = |list: Vec<Value>| json!({"matchExpressions": list});
+    vec![
+        ("keys in one term", volume(vec![expressions(each(&|index| requirement(&format!("k{index}"), &[])))])),
+        ("terms of their own key", volume(each(&|index| expressions(vec![requirement(&format!("k{index}"), &[])])))),
+        ("terms of one key", volume(each(&|index| expressions(vec![requirement("k", &value(index))])))),
+        ("requirements on one key", volume(vec![expressions(each(&|_| requirement("k", &value(1))))])),
+        ("values", volume(vec![expressions(vec![requirement("k", &each_value(many))])])),
+        ("empty terms", volume(each(&|_| json!({})))),
+        ("fields", volume(vec![json!({"matchFields": each(&|_| requirement("metadata.name", &value(1)))})])),
+    ]
+}
+
+fn each_value(many: usize) -> Vec<String> {
+    (0..many).map(|index| format!("v{index}")).collect()
+}
+
+/// Unoptimised code on a busy machine; the quadratic loops that this is to find took many times as long.
+const AT_ONCE: Duration = Duration::from_secs(3);
+
+#[test]
+fn a_volume_that_is_too_large_is_refused_at_once_and_says_so() {
+    let everywhere = ["widened", "narrowed", "shifted", "undecided"];
+    for (what, large) in shapes(MANY) {
+        let small = volume(vec![json!({"matchExpressions": [requirement("k", &[])]})]);
+        for old in [None, Some(&small)] {
+            let (answer, took) = judge(old, &large, &everywhere);
+            let findings = answer["audit_annotations"]["findings"].as_str().unwrap_or_default();
+            // Values and empty terms are cheap enough to be judged.
+            let refused = findings.contains("request-too-large");
+            assert_eq!(answer["accepted"] == false, refused, "{what}: {answer}");
+            assert!(refused || matches!(what, "values" | "empty terms"), "{what}: {findings}");
+            assert!(took < AT_ONCE, "{what}: {took:?}");
+        }
+        let (_, took) = judge(Some(&large), &large, &[]);
+        assert!(took < AT_ONCE, "{what}, unchanged: {took:?}");
+    }
+}
+
+#[test]
+fn a_volume_of_a_size_that_somebody_might_write_is_decided() {
+    for (what, large) in shapes(500) {
+        let (answer, took) = judge(Some(&large), &large, &[]);
+        assert_eq!(answer["audit_annotations"]["relation"], "unchanged", "{what}: {answer}");
+        assert!(took < AT_ONCE, "{what}: {took:?}");
+        let mut wider = large.clone();
+        let terms = wider.pointer_mut("/spec/nodeAffinity/required/nodeSelectorTerms");
+        let terms = terms.and_then(Value::as_array_mut).expect("it has terms");
+        terms.push(json!({"matchExpressions": [requirement("another", &[])]}));
+        let (answer, took) = judge(Some(&large), &wider, &["widened"]);
+        assert_eq!(answer["accepted"], true, "{what}: {answer}");
+        assert!(took < AT_ONCE, "{what}: {took:?}");
+    }
+}
