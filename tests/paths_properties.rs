@@ -68,7 +68,7 @@ fn decide(settings: Value, kind: &str, object: Value) -> Value {
 proptest! {
     #[test]
     fn a_cleaned_path_lies_within_a_prefix_as_the_definition_says(path in any_path(), prefix in any_prefix()) {
-        let is_within = NodePath::clean(&path).is_within(&NodePath::clean(&prefix));
+        let is_within = NodePath::clean(&path).is_within(&NodePath::clean(&prefix).to_string());
         prop_assert_eq!(is_within, lies_within(&path, &prefix), "{} within {}", path, prefix);
     }
 
