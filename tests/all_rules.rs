@@ -100,6 +100,7 @@ fn requests() -> Vec<(Value, Vec<&'static str>)> {
                 "local-path-not-allowed",
                 "local-not-pinned",
                 "local-foreign-node",
+                "immediate-binding",
             ],
         ),
         (

@@ -63,11 +63,15 @@ fn pinned_to(volume: &Value) -> Option<String> {
 }
 
 fn findings(old: Option<&Value>, volume: &Value) -> String {
+    findings_under(&json!({"localVolumes": {"pinned": true}}), old, volume)
+}
+
+fn findings_under(settings: &Value, old: Option<&Value>, volume: &Value) -> String {
     let request = json!({
         "uid": "1", "kind": {"group": "", "version": "v1", "kind": "PersistentVolume"},
         "operation": if old.is_some() { "UPDATE" } else { "CREATE" }, "object": volume, "oldObject": old,
     });
-    let payload = json!({"settings": {"localVolumes": {"pinned": true}}, "request": request}).to_string();
+    let payload = json!({"settings": settings, "request": request}).to_string();
     let answer: Value = serde_json::from_slice(&kubewarden::validate(payload.as_bytes())).expect("an answer is JSON");
     answer["audit_annotations"]["findings"].as_str().unwrap_or_default().to_owned()
 }
@@ -91,6 +95,59 @@ proptest! {
             _ => "",
         };
         prop_assert_eq!(findings(Some(&old), &new), expected, "{} becomes {}", old, new);
+    }
+}
+
+/// The label that names a node beside the host name.
+const NODE: &str = "example.com/node";
+
+/// Affinities over two keys that name nodes: what a chain of edits is made of.
+fn any_two_key_volume() -> impl Strategy<Value = Value> {
+    let requirement = |key: &'static str, names: [&'static str; 2]| {
+        let names = prop::sample::select(names.to_vec());
+        prop::option::weighted(0.6, names)
+            .prop_map(move |name| name.map(|name| json!({"key": key, "operator": "In", "values": [name]})))
+    };
+    (requirement(HOSTNAME, ["a", "b"]), requirement(NODE, ["n1", "n2"])).prop_map(|(host, node)| {
+        let requirements: Vec<Value> = host.into_iter().chain(node).collect();
+        let affinity = json!({"required": {"nodeSelectorTerms": [{"matchExpressions": requirements}]}});
+        json!({"metadata": {"name": "pv"}, "spec": {"local": {"path": "/data"}, "nodeAffinity": affinity}})
+    })
+}
+
+/// Which of the two nodes of a cluster can use a volume.
+fn uses(volume: &Value) -> Vec<&'static str> {
+    let text = volume.to_string();
+    let document = field::parse(text.as_bytes()).expect("it is JSON");
+    let volume = Volume::read(&Field::root("object", &document)).expect("it is readable");
+    let nodes = [("a", "n1"), ("b", "n2")];
+    let labels = |(host, node): (&str, &str)| {
+        Labels::from([(HOSTNAME.to_owned(), host.to_owned()), (NODE.to_owned(), node.to_owned())])
+    };
+    nodes.into_iter().filter(|node| volume.admits(&labels(*node))).map(|(host, _)| host).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    /// However long the chain, and whatever the order in which the settings name the keys.
+    #[test]
+    fn no_chain_of_accepted_edits_moves_a_volume(
+        first in any_two_key_volume(),
+        edits in prop::collection::vec(any_two_key_volume(), 8..16),
+        host_first in any::<bool>(),
+    ) {
+        let keys = if host_first { json!([HOSTNAME, NODE]) } else { json!([NODE, HOSTNAME]) };
+        let settings = json!({"localVolumes": {"pinned": true, "pinnedBy": keys}});
+        prop_assume!(findings_under(&settings, None, &first).is_empty());
+        let (home, mut now) = (uses(&first), first);
+        for edit in edits {
+            if findings_under(&settings, Some(&now), &edit).is_empty() {
+                now = edit;
+                let elsewhere = uses(&now).into_iter().find(|node| !home.is_empty() && !home.contains(node));
+                prop_assert_eq!(elsewhere, None, "{}", now);
+            }
+        }
     }
 }
 

@@ -8,6 +8,7 @@ pub mod field;
 pub mod host_path;
 pub mod image;
 pub mod listing;
+pub mod mirror_pod;
 pub mod node_selector;
 pub mod owner;
 pub mod paths;

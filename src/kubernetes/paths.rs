@@ -1,42 +1,54 @@
-//! Paths on a node's file system, as the kubelet on the node makes them out.
+//! Paths on a node's file system, as the kubelet on the node reads them.
 //!
 //! On Linux that is `filepath.Clean("/" + path)` (`MakeAbsolutePath` in `pkg/volume/util`, Kubernetes 1.36): a relative path
 //! begins at the root, `.` and empty segments vanish, `..` goes one up and at the root stays there. On Windows a `\`
-//! separates as well.
+//! separates as well, and a path with a colon is used as it is written, so that `//a/b:` names a share of the host `a`.
 
 use std::fmt;
 
 /// A path, cleaned: absolute, without empty segments, `.` and `..`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NodePath {
+pub struct NodePath<'p> {
     /// The segments as Linux sees them.
-    segments: Vec<String>,
+    segments: Vec<&'p str>,
     /// The segments as Windows sees them, where that makes a difference.
-    on_windows: Option<Vec<String>>,
+    on_windows: Option<Vec<&'p str>>,
 }
 
-impl NodePath {
-    /// Cleans a path of an object.
-    pub fn clean(path: &str) -> Self {
-        let on_windows = path.contains('\\').then(|| segments(path, &['/', '\\']));
+impl<'p> NodePath<'p> {
+    /// Cleans a path of an object. The work is linear in the length of the path.
+    pub fn clean(path: &'p str) -> Self {
+        let is_share =
+            path.chars().take_while(|letter| matches!(letter, '/' | '\\')).nth(1).is_some() && path.contains(':');
+        let on_windows = (is_share || path.contains('\\')).then(|| {
+            let mut kept = segments(path, &['/', '\\']);
+            if is_share {
+                // Not a segment of any path, so that only the root contains it.
+                kept.insert(0, "//");
+            }
+            kept
+        });
         NodePath { segments: segments(path, &['/']), on_windows }
     }
 
-    /// Whether this is the other path or lies below it, segment by segment. It is not known on which kind of node the path
-    /// will be used, so it must be so on both.
-    pub fn is_within(&self, prefix: &NodePath) -> bool {
-        self.segments.starts_with(&prefix.segments)
-            && self.on_windows.as_ref().is_none_or(|segments| segments.starts_with(&prefix.segments))
+    /// Whether this is `prefix` or lies below it, segment by segment. `prefix` is a clean path. Nobody knows on which kind
+    /// of node the path will be used, so it must be so on both.
+    pub fn is_within(&self, prefix: &str) -> bool {
+        let begins = |segments: &[&str]| {
+            let mut found = segments.iter();
+            prefix.split('/').filter(|wanted| !wanted.is_empty()).all(|wanted| found.next() == Some(&wanted))
+        };
+        begins(&self.segments) && self.on_windows.as_ref().is_none_or(|segments| begins(segments))
     }
 }
 
-impl fmt::Display for NodePath {
+impl fmt::Display for NodePath<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "/{}", self.segments.join("/"))
     }
 }
 
-fn segments(path: &str, separators: &[char]) -> Vec<String> {
+fn segments<'p>(path: &'p str, separators: &[char]) -> Vec<&'p str> {
     let mut kept: Vec<&str> = Vec::new();
     for segment in path.split(separators) {
         match segment {
@@ -47,5 +59,5 @@ fn segments(path: &str, separators: &[char]) -> Vec<String> {
             segment => kept.push(segment),
         }
     }
-    kept.into_iter().map(str::to_owned).collect()
+    kept
 }

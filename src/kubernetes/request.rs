@@ -34,7 +34,8 @@ pub struct Request<'v, 'p> {
 pub struct User<'v> {
     pub name: Option<&'v str>,
     pub groups: Vec<&'v str>,
-    /// The node to which the credentials are bound: `extra["authentication.kubernetes.io/node-name"]`.
+    /// The node to which the credentials are bound: `extra["authentication.kubernetes.io/node-name"]`, which every token of
+    /// a pod's service account carries, or the name of the kubelet that asks.
     pub node: Option<&'v str>,
 }
 
@@ -156,6 +157,16 @@ impl<'v> User<'v> {
                 node = values.first().copied();
             }
         }
-        Ok(User { name: field.get("username")?.string()?, groups: field.get("groups")?.strings()?, node })
+        let name = field.get("username")?.string()?;
+        let groups = field.get("groups")?.strings()?;
+        let node = node.or_else(|| kubelet_node(name?, &groups));
+        Ok(User { name, groups, node })
     }
+}
+
+/// The node of a kubelet: user `system:node:NAME` in group `system:nodes` (`NodeIdentity` of the node authorizer,
+/// Kubernetes 1.36).
+fn kubelet_node<'v>(user: &'v str, groups: &[&str]) -> Option<&'v str> {
+    let node = user.strip_prefix("system:node:").filter(|node| !node.is_empty())?;
+    groups.contains(&"system:nodes").then_some(node)
 }

@@ -1,12 +1,15 @@
-//! A StorageClass, as far as it decides when a claim is bound.
+//! What decides when a claim is bound to a volume: the StorageClass, or that a volume has none.
 
 use super::field::{Field, Unreadable};
 
-/// The provisioner of classes whose volumes somebody makes by hand, or a program that no claim asks.
+/// The provisioner of classes whose volumes a person makes by hand, or a program that no claim asks.
 pub const NO_PROVISIONER: &str = "kubernetes.io/no-provisioner";
 
 /// The binding mode in which the scheduler chooses node and volume together.
 pub const WAIT_FOR_FIRST_CONSUMER: &str = "WaitForFirstConsumer";
+
+/// The annotation that names a class in place of the field.
+const BETA_CLASS: &str = "volume.beta.kubernetes.io/storage-class";
 
 /// What is judged of a StorageClass.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,8 +31,21 @@ impl<'v> StorageClass<'v> {
         })
     }
 
-    /// Whether claims are bound to volumes that exist already before anybody knows on which node their pods will run.
+    /// Whether claims are bound to existing volumes before it is known on which node their pods will run.
     pub fn binds_blindly(&self) -> bool {
         self.provisioner == NO_PROVISIONER && self.binding_mode != Some(WAIT_FOR_FIRST_CONSUMER)
     }
+}
+
+/// The class of a PersistentVolume; empty when it has none. Claims without a class are bound to such volumes at once
+/// (`IsDelayBindingMode`). The annotation comes before the field (`GetPersistentVolumeClass`, component-helpers, Kubernetes
+/// 1.36).
+///
+/// # Errors
+/// A class that is not a string, in the annotation or in the field.
+pub fn class_of_volume<'v>(metadata: &Field<'v, '_>, spec: &Field<'v, '_>) -> Result<&'v str, Unreadable> {
+    let annotations = metadata.get("annotations")?;
+    let annotated = annotations.string_of(BETA_CLASS)?;
+    let named = spec.string_of("storageClassName")?;
+    Ok(annotated.or(named).unwrap_or_default())
 }

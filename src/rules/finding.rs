@@ -77,6 +77,7 @@ codes! {
     LocalMoved "local-moved" Refuses,
     LocalForeignNode "local-foreign-node" Refuses,
     HostPathNotAllowed "host-path-not-allowed" Refuses,
+    HostPathNotRecursive "host-path-not-recursive" Warns,
     ImmediateBinding "immediate-binding" Refuses,
     [None]
     RequestTooLarge "request-too-large" Refuses,

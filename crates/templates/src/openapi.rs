@@ -44,11 +44,19 @@ impl Converter<'_> {
         for (keyword, value) in members(schema)? {
             match keyword.as_str() {
                 "type" => {
-                    converted.insert(keyword.clone(), without_null(value));
+                    // A structural schema knows one type. A value of several types has an `enum` that says which values.
+                    match without_null(value) {
+                        Value::Array(_) => {
+                            converted.insert(String::from("x-kubernetes-preserve-unknown-fields"), json!(true))
+                        }
+                        one => converted.insert(keyword.clone(), one),
+                    };
                 }
                 "enum" => {
                     converted.insert(keyword.clone(), without_null(value));
-                    converted.entry("type").or_insert_with(|| json!(type_of(&without_null(value)[0])));
+                    if schema.get("type").is_none() {
+                        converted.insert(String::from("type"), json!(type_of(&without_null(value)[0])));
+                    }
                 }
                 "const" => {
                     converted.insert(String::from("enum"), json!([value]));

@@ -418,7 +418,7 @@ pub enum Level {
     Prefer,
 }
 
-/// Volumes that are a piece of one node.
+/// Volumes that live on a single node.
 #[derive(JsonSchema)]
 #[schemars(rename_all = "camelCase", deny_unknown_fields, extend("dependentSchemas" = {"pinnedBy": {"anyOf": [
     {"properties": {"pinnedBy": {"type": "null"}}},
@@ -426,19 +426,22 @@ pub enum Level {
     {"required": ["ownNodeOnly"], "properties": {"ownNodeOnly": {"const": true}}},
 ]}}))]
 pub struct LocalVolumes {
-    /// The affinity of a local volume must leave exactly one value of one of the keys of `pinnedBy`.
+    /// The affinity of a local volume must leave exactly one value of one of the keys of `pinnedBy`, and an update must keep it.
     pub pinned: Option<bool>,
-    /// The labels that name a node. `[kubernetes.io/hostname]` where absent.
+    /// The labels that name a node. `[kubernetes.io/hostname]` where absent. The host name counts most, then the first.
     #[schemars(length(min = 1), inner(regex(pattern = LABEL_KEY)))]
     pub pinned_by: Option<Vec<String>>,
-    /// Credentials that are bound to a node make and change local volumes of that node only.
+    /// A requester that is bound to a node, such as a kubelet or any pod, makes and changes `local` and `hostPath` volumes of
+    /// that node only. Exempt the clients that handle the volumes of all nodes.
     pub own_node_only: Option<bool>,
-    /// Where local volumes may lie. Not judged where absent; an empty list allows no path.
+    /// The paths of nodes that `local` volumes may use. Where absent, `hostPaths` applies to them; without either they are not
+    /// judged. An empty list allows no path.
     #[schemars(inner(regex(pattern = PATH)))]
     pub paths: Option<Vec<String>>,
-    /// The paths of nodes that volumes and pods may use as `hostPath`. Not judged where absent; an empty list allows none.
+    /// The paths of nodes that volumes and pods may use as `hostPath`. Where absent, `paths` applies to them; without either
+    /// they are not judged. An empty list allows no path.
     pub host_paths: Option<Vec<HostPath>>,
-    /// Classes of `kubernetes.io/no-provisioner` must bind with `WaitForFirstConsumer`.
+    /// Classes of `kubernetes.io/no-provisioner` must bind with `WaitForFirstConsumer`, and `local` volumes must have a class.
     pub wait_for_first_consumer: Option<bool>,
     pub when_cluster_unreadable: Option<WhenClusterUnreadable>,
     pub enforcement: Option<Enforcement>,
@@ -451,6 +454,8 @@ pub struct HostPath {
     /// The path, with everything below it. Compared segment by segment.
     #[schemars(regex(pattern = PATH))]
     pub prefix: String,
-    /// Whether it may only be read. False where absent.
+    /// `true` accepts read-only mounts and warns of those that are not recursive; `recursive` demands
+    /// `recursiveReadOnly: Enabled`. False where absent.
+    #[schemars(extend("type" = ["boolean", "string", "null"], "enum" = [true, false, "recursive", null]))]
     pub read_only: Option<bool>,
 }

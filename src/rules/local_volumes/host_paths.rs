@@ -1,204 +1,221 @@
-//! Part of `localVolumes`: which paths of a node may be given to pods, and for what.
+//! Part of `localVolumes`: which paths of a node pods may use, and how.
 //!
-//! A PersistentVolume with a `hostPath` counts as well as a pod with one: otherwise a claim would walk round the rule.
+//! This covers a pod with a `hostPath` volume and a PersistentVolume with `hostPath` or `local`. Otherwise a claim would
+//! walk round the rule.
 
-use crate::kubernetes::field::{Field, Unreadable, short};
-use crate::kubernetes::host_path::{HostPathVolume, read_host_paths};
-use crate::kubernetes::paths::NodePath;
-use crate::kubernetes::pod::with_pod;
+use std::collections::BTreeMap;
+
+use super::prefixes::{Prefixes, of_node, shown_path};
+use crate::kubernetes::field::{Field, short};
+use crate::kubernetes::host_path::{Access, HostPathVolume, HostPaths, Mount, read_host_paths};
+use crate::kubernetes::mirror_pod::is_mirror_pod;
+use crate::kubernetes::pod::{has_pod, with_pod};
 use crate::kubernetes::request::Request;
 use crate::logic::Budget;
 use crate::rules::decision::Report;
 use crate::rules::finding::{Code, Few, Finding};
 use crate::rules::rule::Stopped;
 
-/// The allowed prefixes of paths. No prefix allows no path.
-#[derive(Debug)]
-pub struct Prefixes(Vec<Prefix>);
-
-#[derive(Debug)]
-struct Prefix {
-    path: NodePath,
-    read_only: bool,
-}
-
-/// What the prefixes say of a path.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
-    Writable,
-    OnlyForReading,
-    Nothing,
-}
-
-impl Prefixes {
-    /// Reads a list of paths; `None` when it is absent.
-    ///
-    /// # Errors
-    /// A path that is not absolute and clean.
-    pub fn read_paths(list: &Field<'_, '_>) -> Result<Option<Self>, Unreadable> {
-        let prefixes = list.each(|item| Ok(Prefix { path: read_prefix(item)?, read_only: false }))?;
-        Ok(list.is_present().then_some(Prefixes(prefixes)))
-    }
-
-    /// Reads a list of `{prefix, readOnly}`; `None` when it is absent.
-    ///
-    /// # Errors
-    /// A prefix that is not absolute and clean, and keys that are not known.
-    pub fn read_entries(list: &Field<'_, '_>) -> Result<Option<Self>, Unreadable> {
-        let prefixes = list.each(|item| {
-            item.only(&["prefix", "readOnly"])?;
-            let read_only = item.boolean_of("readOnly")?.unwrap_or(false);
-            Ok(Prefix { path: read_prefix(&item.get("prefix")?)?, read_only })
-        })?;
-        Ok(list.is_present().then_some(Prefixes(prefixes)))
-    }
-
-    /// Whether a path lies within one of the prefixes, and what for. Of several prefixes the one that allows most counts.
-    pub fn verdict(&self, path: &str) -> Verdict {
-        let path = NodePath::clean(path);
-        let mut verdict = Verdict::Nothing;
-        for prefix in self.0.iter().filter(|prefix| path.is_within(&prefix.path)) {
-            if !prefix.read_only {
-                return Verdict::Writable;
-            }
-            verdict = Verdict::OnlyForReading;
-        }
-        verdict
-    }
-
-    /// What is accepted, in words.
-    pub fn describe(&self) -> String {
-        const MOST: usize = 10;
-        let shown = self.0.iter().take(MOST).map(|prefix| {
-            let limit = if prefix.read_only { " for reading only" } else { "" };
-            format!("`{}`{limit}", short(&prefix.path.to_string(), 200))
-        });
-        let mut shown: Vec<String> = shown.collect();
-        if self.0.len() > MOST {
-            shown.push(format!("+{}", self.0.len().saturating_sub(MOST)));
-        }
-        if shown.is_empty() {
-            return String::from("accepted: no path");
-        }
-        format!("accepted, with everything below: {}", shown.join(", "))
+/// Whether the request can bring new volumes or mounts: a pod, what makes pods, or ephemeral containers for a pod, which
+/// are stored through a sub-resource and may mount what the pod has.
+pub fn brings_mounts(request: &Request<'_, '_>) -> bool {
+    match request.sub_resource {
+        None => has_pod(request.group, request.kind),
+        Some(name) => name == "ephemeralcontainers" && (request.group, request.kind) == ("", "Pod"),
     }
 }
 
-/// A prefix of the settings. What is not written as the kubelet writes it may mean something else than its author thinks.
-fn read_prefix(item: &Field<'_, '_>) -> Result<NodePath, Unreadable> {
-    let text = item.required_string()?;
-    let path = NodePath::clean(text);
-    if text.contains('\\') || path.to_string() != text {
-        return Err(
-            item.unacceptable("an absolute path without `.`, `..`, `\\`, empty segments and a slash at its end")
-        );
-    }
-    Ok(path)
-}
-
-/// A path as it is written and, where that is another, as the kubelet makes it out.
-pub fn shown_path(field: &str, path: &str) -> String {
-    let clean = NodePath::clean(path).to_string();
-    let meaning = if clean == path { String::new() } else { format!(", which is `{}`", short(&clean, 300)) };
-    format!("{field}: `{}`{meaning}", short(path, 300))
-}
-
-/// Judges the `hostPath` volumes of a pod, or of what makes pods.
+/// Judges the `hostPath` volumes of a pod, or of what makes pods. Mirror pods are not judged.
 ///
-/// A volume that nothing mounts counts as writable: an ephemeral container may mount it any time. On an UPDATE a volume
-/// is left alone that was there, unless a container gets more of it than it had.
+/// A volume must lie within a prefix, mounted or not. How it may be used is judged where a container mounts it. On an
+/// UPDATE a volume that was there is left alone, unless a container may do more with it than before.
 ///
 /// # Errors
-/// A wrong JSON type in volumes and mounts.
+/// A wrong JSON type in volumes and mounts, and a spent budget.
 pub fn judge_pod(
     allowed: &Prefixes,
     request: &Request<'_, '_>,
-    _budget: &mut Budget,
+    budget: &mut Budget,
     report: &mut Report,
 ) -> Result<(), Stopped> {
-    let Some(new) = with_pod(request.new_state()?, request.group, request.kind, read_host_paths)? else {
+    let pod = request.new_state()?;
+    if request.kind == "Pod" && is_mirror_pod(request, &pod.get("metadata")?)? {
         return Ok(());
-    };
+    }
+    let Some(new) = read(pod, request, budget)? else { return Ok(()) };
     let old = match request.old_state()? {
-        Some(object) => with_pod(object, request.group, request.kind, read_host_paths)?.unwrap_or_default(),
-        None => Vec::new(),
+        Some(pod) => read(pod, request, budget)?.unwrap_or_default(),
+        None => HostPaths::default(),
     };
-    let mut few = Few::new(Code::HostPathNotAllowed, "volumes");
-    for volume in new.iter().filter(|volume| !old.iter().any(|old| gives_no_more(volume, old))) {
-        let name = short(volume.name, 63);
-        let finding = match allowed.verdict(volume.path) {
-            Verdict::Writable => continue,
-            Verdict::Nothing => {
-                format!("host path not allowed: volume `{name}` gives its pod {}", of_node(volume.path))
+    let mut not_allowed = Few::new(Code::HostPathNotAllowed, "volumes");
+    let mut not_recursive = Few::new(Code::HostPathNotRecursive, "volumes");
+    let mut judge_volumes = || -> Result<(), Stopped> {
+        for volume in &new.volumes {
+            let mounts = new.mounts(volume.name);
+            budget.spend(mounts.len().saturating_add(old.mounts(volume.name).len()).saturating_mul(10))?;
+            if gives_no_more(volume, mounts, &old) {
+                continue;
             }
-            Verdict::OnlyForReading => match writer(volume) {
-                Writer::None => continue,
-                Writer::Container(container) => format!(
-                    "host path not allowed: container `{}` may write {}, which is for reading only",
-                    short(container, 63),
-                    of_node(volume.path)
-                ),
-                Writer::Anyone => format!(
-                    "host path not allowed: {} is for reading only, and an ephemeral container may yet mount `{name}` for writing",
-                    of_node(volume.path)
-                ),
-            },
-        };
-        let mut finding =
-            Finding::new(Code::HostPathNotAllowed, finding).detail(shown_path(&volume.field, volume.path));
-        if allowed.verdict(volume.path) == Verdict::OnlyForReading {
-            finding = finding
-                .detail("accepted: `readOnly: true` wherever the volume is mounted, and at least one such mount");
+            let most = allowed.most(volume.path, budget)?;
+            if let Some(excess) = Excess::of(most, volume, mounts) {
+                not_allowed.push_with(|| excess.finding(&new.field, volume, allowed));
+            } else if most == Some(Access::ReadOnly)
+                && let Some(mount) = mounts.iter().find(|mount| mount.access == Access::ReadOnly)
+            {
+                not_recursive.push_with(|| not_recursive_finding(&new.field, volume, mount.container));
+            }
         }
-        few.push(finding.detail(allowed.describe()));
-    }
-    report.find_few(few);
-    Ok(())
+        Ok(())
+    };
+    let judged = judge_volumes();
+    report.find_few(not_allowed);
+    report.find_few(not_recursive);
+    judged
 }
 
-/// Judges the `hostPath` of a PersistentVolume. How its claims are mounted is not known, so it counts as writable.
-pub fn judge_volume(allowed: &Prefixes, new: &str, old: Option<&str>, name: &str, report: &mut Report) {
-    let verdict = allowed.verdict(new);
-    if verdict == Verdict::Writable || old == Some(new) {
-        return;
-    }
-    let headline = format!("host path not allowed: volume `{name}` gives pods {}", of_node(new));
-    let mut finding = Finding::new(Code::HostPathNotAllowed, headline).detail(shown_path("spec.hostPath.path", new));
-    if verdict == Verdict::OnlyForReading {
-        finding = finding.detail("it is for reading only, and nothing in a volume keeps a pod from writing");
-    }
-    report.find(finding.detail(allowed.describe()));
+fn read<'v>(
+    object: &Field<'v, '_>,
+    request: &Request<'_, '_>,
+    budget: &mut Budget,
+) -> Result<Option<HostPaths<'v>>, Stopped> {
+    Ok(with_pod(object, request.group, request.kind, |pod| read_host_paths(pod, budget))?.transpose()?)
 }
 
-fn of_node(path: &str) -> String {
-    format!("`{}` of the node", short(&NodePath::clean(path).to_string(), 200))
+/// In what a volume exceeds what the prefixes allow.
+enum Excess<'v> {
+    /// It lies within no prefix.
+    Path,
+    /// The kubelet makes what is not there, below a read-only prefix.
+    Creates(&'v str),
+    /// A container may do more than the prefix allows.
+    Mount(Access, Mount<'v>),
 }
 
-/// Who may write a volume.
-enum Writer<'v> {
-    None,
-    Container(&'v str),
-    /// Nothing mounts it yet.
-    Anyone,
-}
-
-fn writer<'v>(volume: &HostPathVolume<'v>) -> Writer<'v> {
-    if volume.mounts.is_empty() {
-        return Writer::Anyone;
+impl<'v> Excess<'v> {
+    fn of(most: Option<Access>, volume: &HostPathVolume<'v>, mounts: &[Mount<'v>]) -> Option<Self> {
+        let Some(most) = most else { return Some(Excess::Path) };
+        if most == Access::ReadWrite {
+            return None;
+        }
+        let creates = volume.creates.map(Excess::Creates);
+        let mount = || mounts.iter().find(|mount| mount.access > most).map(|mount| Excess::Mount(most, *mount));
+        creates.or_else(mount)
     }
-    let writing = volume.mounts.iter().find(|(_, read_only)| !read_only);
-    writing.map_or(Writer::None, |(container, _)| Writer::Container(container))
+
+    fn finding(&self, volumes: &str, volume: &HostPathVolume<'_>, allowed: &Prefixes) -> Finding {
+        let (name, path) = (short(volume.name, 63), of_node(volume.path));
+        let (headline, accepted) = match self {
+            Excess::Path => (format!("volume `{name}` gives its pod {path}"), None),
+            Excess::Creates(kind) => (
+                format!("`type: {kind}` of volume `{name}` may write {path}, which is read-only"),
+                Some("accepted: `type: Directory` or another type that makes nothing on the node"),
+            ),
+            Excess::Mount(most, Mount { container, access: Access::ReadWrite }) => (
+                format!("container `{}` may write {path}, which is read-only", short(container, 63)),
+                Some(match most {
+                    Access::RecursiveReadOnly => MOUNT_RECURSIVELY,
+                    _ => {
+                        "accepted: `readOnly: true` without `mountPropagation: Bidirectional` on every mount of the volume"
+                    }
+                }),
+            ),
+            Excess::Mount(_, Mount { container, .. }) => (
+                format!(
+                    "container `{}` may write what is mounted below {path}, which is recursively read-only",
+                    short(container, 63)
+                ),
+                Some(MOUNT_RECURSIVELY),
+            ),
+        };
+        let finding = Finding::new(Code::HostPathNotAllowed, format!("host path not allowed: {headline}"))
+            .detail(shown_path(&field_of(volumes, volume), volume.path));
+        let accepted = accepted.map(str::to_owned).into_iter().chain([allowed.describe("hostPaths")]);
+        accepted.fold(finding, Finding::detail)
+    }
+}
+
+const MOUNT_RECURSIVELY: &str = "accepted: `readOnly: true` with `recursiveReadOnly: Enabled` on every mount of the \
+    volume; `IfPossible` does not guarantee it";
+
+fn not_recursive_finding(volumes: &str, volume: &HostPathVolume<'_>, container: &str) -> Finding {
+    let headline = format!(
+        "host path not recursively read-only: container `{}` may write what is mounted below {}",
+        short(container, 63),
+        of_node(volume.path)
+    );
+    Finding::new(Code::HostPathNotRecursive, headline)
+        .detail(shown_path(&field_of(volumes, volume), volume.path))
+        .detail(
+            "`recursiveReadOnly: Enabled` on the mount closes this; `readOnly: recursive` in `hostPaths` demands it",
+        )
+}
+
+fn field_of(volumes: &str, volume: &HostPathVolume<'_>) -> String {
+    format!("{volumes}[{}].hostPath.path", volume.index)
 }
 
 /// Whether a volume is the same as before, and no container may do with it what it could not do then.
-fn gives_no_more(new: &HostPathVolume<'_>, old: &HostPathVolume<'_>) -> bool {
-    if (new.name, new.path) != (old.name, old.path) {
+fn gives_no_more(new: &HostPathVolume<'_>, mounts: &[Mount<'_>], old: &HostPaths<'_>) -> bool {
+    let Some(before) = old.named(new.name) else { return false };
+    if before.path != new.path || (new.creates.is_some() && new.creates != before.creates) {
         return false;
     }
-    if new.mounts.is_empty() {
-        return !matches!(writer(old), Writer::None);
+    // For each container the mount that let it do most.
+    let had = old.mounts(new.name);
+    let mut most: BTreeMap<&str, u32> = BTreeMap::new();
+    let access =
+        |position: u32| usize::try_from(position).ok().and_then(|position| had.get(position)).map(|had| had.access);
+    for (position, mount) in (0_u32..).zip(had) {
+        let known = most.entry(mount.container).or_insert(position);
+        if Some(mount.access) > access(*known) {
+            *known = position;
+        }
     }
-    new.mounts.iter().all(|(container, read_only)| {
-        old.mounts.iter().any(|(name, only_read)| name == container && (*read_only || !only_read))
-    })
+    mounts.iter().all(|mount| most.get(mount.container).and_then(|known| access(*known)) >= Some(mount.access))
+}
+
+/// Which field of a PersistentVolume names a path of the node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Source {
+    Local,
+    HostPath,
+}
+
+impl Source {
+    /// The name of the field below `spec`.
+    pub fn field(self) -> &'static str {
+        match self {
+            Source::Local => "local",
+            Source::HostPath => "hostPath",
+        }
+    }
+}
+
+/// Judges the path of a PersistentVolume. Nobody knows how its claims will be mounted, so pods may write it.
+///
+/// # Errors
+/// A spent budget.
+pub fn judge_volume(
+    allowed: &Prefixes,
+    source: Source,
+    path: &str,
+    name: &str,
+    budget: &mut Budget,
+    report: &mut Report,
+) -> Result<(), Stopped> {
+    let most = allowed.most(path, budget)?;
+    if most == Some(Access::ReadWrite) {
+        return Ok(());
+    }
+    let (code, what, own) = match source {
+        Source::Local => (Code::LocalPathNotAllowed, "local path", "paths"),
+        Source::HostPath => (Code::HostPathNotAllowed, "host path", "hostPaths"),
+    };
+    let headline = format!("{what} not allowed: volume `{name}` gives pods {}", of_node(path));
+    let mut finding = Finding::new(code, headline).detail(shown_path(&format!("spec.{}.path", source.field()), path));
+    if most.is_some() {
+        finding = finding.detail("the path is read-only, and nothing in a PersistentVolume keeps a pod from writing");
+    }
+    report.find(finding.detail(allowed.describe(own)));
+    Ok(())
 }

@@ -1,24 +1,28 @@
-//! `localVolumes`: volumes that are a piece of one node.
+//! `localVolumes`: volumes that live on a single node.
 //!
-//! Judged are `local` PersistentVolumes (where they can be used, which path of the node they are, and who makes them),
-//! `hostPath` in PersistentVolumes and in pods, and the StorageClasses of volumes that nobody provisions. On an UPDATE
-//! nothing that stays as it is is judged.
+//! This rule judges `local` and `hostPath` PersistentVolumes (from where they can be used, which path of the node they
+//! are, who makes them, and when they are bound), `hostPath` volumes in pods, and StorageClasses without a provisioner. On
+//! an UPDATE it leaves alone what stays as it is.
 
+mod binding;
 mod host_paths;
+mod own_node;
 mod pinned;
+mod prefixes;
 
-use self::host_paths::{Prefixes, Verdict, shown_path};
-use self::pinned::{Place, moved, not_pinned};
+use self::binding::{judge_class, no_class};
+use self::host_paths::{Source, brings_mounts};
+use self::own_node::foreign_node;
+use self::pinned::{AdmittedNodes, moved, not_pinned};
+use self::prefixes::Prefixes;
 use crate::kubernetes::field::{Field, Unreadable, short};
-use crate::kubernetes::pod::has_pod;
 use crate::kubernetes::request::Request;
-use crate::kubernetes::storage_class::{NO_PROVISIONER, StorageClass, WAIT_FOR_FIRST_CONSUMER};
+use crate::kubernetes::storage_class::class_of_volume;
 use crate::kubernetes::volume::{Affinity, Volume};
 use crate::kubernetes::volume_source::VolumeSource;
 use crate::logic::Budget;
 use crate::logic::Domain;
 use crate::rules::decision::Report;
-use crate::rules::finding::{Code, Finding};
 use crate::rules::rule::{Rule, Stopped};
 use crate::rules::section::{only_keys, when_cluster_unreadable};
 
@@ -29,6 +33,7 @@ const HOSTNAME: &str = "kubernetes.io/hostname";
 #[derive(Debug)]
 pub struct LocalVolumes {
     pinned: bool,
+    /// The host name first, where it is among them: it counts most.
     pinned_by: Vec<String>,
     own_node_only: bool,
     /// `None` when paths are not judged.
@@ -65,7 +70,7 @@ impl LocalVolumes {
             pinned_by: read_keys(&keys)?,
             own_node_only,
             paths: Prefixes::read_paths(&section.get("paths")?)?,
-            host_paths: Prefixes::read_entries(&section.get("hostPaths")?)?,
+            host_paths: Prefixes::read_host_paths(&section.get("hostPaths")?)?,
             wait_for_first_consumer: flag("waitForFirstConsumer")?,
         })
     }
@@ -83,7 +88,9 @@ fn read_keys(list: &Field<'_, '_>) -> Result<Vec<String>, Unreadable> {
     if keys.is_empty() {
         return Err(list.unreadable("is empty, so no volume could be pinned"));
     }
-    Ok(keys)
+    let (mut ordered, others): (Vec<String>, Vec<String>) = keys.into_iter().partition(|key| key == HOSTNAME);
+    ordered.extend(others);
+    Ok(ordered)
 }
 
 impl Rule for LocalVolumes {
@@ -91,138 +98,104 @@ impl Rule for LocalVolumes {
         if !request.stores() {
             return Ok(());
         }
-        if request.is_about("", "PersistentVolume") {
+        if request.stores_labels_of("", "PersistentVolume") {
             return self.judge_volume(request, budget, report);
         }
         if request.is_about("storage.k8s.io", "StorageClass") && self.wait_for_first_consumer {
             return Ok(judge_class(request, report)?);
         }
-        match &self.host_paths {
+        match self.prefixes(Source::HostPath) {
             Some(allowed) if brings_mounts(request) => host_paths::judge_pod(allowed, request, budget, report),
             _ => Ok(()),
         }
     }
 }
 
-/// Whether the request can bring new volumes or mounts: a pod, what makes pods, or ephemeral containers for a pod, which
-/// are stored through a sub-resource and may mount what the pod has.
-fn brings_mounts(request: &Request<'_, '_>) -> bool {
-    match request.sub_resource {
-        None => has_pod(request.group, request.kind),
-        Some(name) => name == "ephemeralcontainers" && (request.group, request.kind) == ("", "Pod"),
-    }
-}
-
-/// A `local` PersistentVolume.
-struct Local<'v> {
+/// What this rule reads of a PersistentVolume that is a folder or a disk of a node.
+struct NodeVolume<'v> {
+    source: Source,
     path: &'v str,
+    /// The StorageClass; empty when there is none.
+    class: &'v str,
+    /// [`Affinity::Absent`] where nothing is judged by it.
     affinity: Affinity,
-    place: Place,
+    nodes: AdmittedNodes,
 }
 
 impl LocalVolumes {
+    /// The list of paths for a kind of volume: its own or, where its own is not set, the other one. With one door locked the
+    /// other would stand open.
+    fn prefixes(&self, source: Source) -> Option<&Prefixes> {
+        match source {
+            Source::Local => self.paths.as_ref().or(self.host_paths.as_ref()),
+            Source::HostPath => self.host_paths.as_ref().or(self.paths.as_ref()),
+        }
+    }
+
     fn judge_volume(&self, request: &Request<'_, '_>, budget: &mut Budget, report: &mut Report) -> Result<(), Stopped> {
         let name = short(request.object_name()?, 120);
-        let new = VolumeSource::read(request.new_state()?)?;
-        let old = request.old_state()?.map(VolumeSource::read).transpose()?;
-        if let (Some(allowed), Some(path)) = (&self.host_paths, new.host_path) {
-            let old = old.as_ref().and_then(|old| old.host_path);
-            host_paths::judge_volume(allowed, path, old, &name, report);
-        }
-        let before = match &old {
-            Some(old) => self.read_local(old, request.old_state()?, budget)?,
-            None => None,
-        };
-        if let Some(now) = self.read_local(&new, Some(request.new_state()?), budget)? {
-            self.judge_local(&name, &now, before.as_ref(), report);
-            self.judge_requester(&name, &now, before.as_ref(), request, report)?;
+        let (new, old) = (request.new_state()?, request.old_state()?);
+        // A write of the status stores the metadata, not the spec.
+        let stored = old.filter(|_| request.sub_resource.is_some()).unwrap_or(new);
+        let node = request.user.node.filter(|_| self.own_node_only);
+        for source in [Source::Local, Source::HostPath] {
+            let Some(now) = self.read_volume(source, new, stored, node, budget)? else { continue };
+            let before = match old {
+                Some(old) => self.read_volume(source, old, old, node, budget)?,
+                None => None,
+            };
+            if before.as_ref().is_none_or(|before| before.path != now.path)
+                && let Some(allowed) = self.prefixes(source)
+            {
+                host_paths::judge_volume(allowed, source, now.path, &name, budget, report)?;
+            }
+            if source == Source::Local {
+                self.judge_local(&name, &now, before.as_ref(), report);
+            }
+            if let Some(node) = node
+                && let Some(finding) = foreign_node(node, &name, &now, before.as_ref(), request)?
+            {
+                report.find(finding);
+            }
         }
         Ok(())
     }
 
-    fn read_local<'v>(
+    /// Reads the volume with this source; `None` when it has another. `spec_of` is the object whose spec counts.
+    fn read_volume<'v>(
         &self,
-        source: &VolumeSource<'v>,
-        object: Option<&Field<'_, '_>>,
+        source: Source,
+        object: &Field<'v, '_>,
+        spec_of: &Field<'v, '_>,
+        node: Option<&str>,
         budget: &mut Budget,
-    ) -> Result<Option<Local<'v>>, Unreadable> {
-        let (Some(path), Some(object)) = (source.local_path, object) else { return Ok(None) };
-        // A section that judges paths alone does not read who may use the volume.
-        let reads_affinity = self.pinned || self.own_node_only;
-        let affinity = if reads_affinity { Volume::read(object)?.affinity } else { Affinity::Absent };
-        Ok(Some(Local { path, place: Place::of(&affinity, &self.pinned_by, budget), affinity }))
+    ) -> Result<Option<NodeVolume<'v>>, Stopped> {
+        let sources = VolumeSource::read(spec_of)?;
+        let path = match source {
+            Source::Local => sources.local_path,
+            Source::HostPath => sources.host_path,
+        };
+        let Some(path) = path else { return Ok(None) };
+        let class = class_of_volume(&object.get("metadata")?, &spec_of.get("spec")?)?;
+        // A section that judges paths only does not read who may use the volume.
+        let reads_affinity = node.is_some() || (self.pinned && source == Source::Local);
+        let affinity = if reads_affinity { Volume::read(spec_of)?.affinity } else { Affinity::Absent };
+        let nodes = match reads_affinity {
+            true => AdmittedNodes::of(&affinity, &self.pinned_by, budget)?,
+            false => AdmittedNodes::Undecided,
+        };
+        Ok(Some(NodeVolume { source, path, class, affinity, nodes }))
     }
 
-    fn judge_local(&self, name: &str, now: &Local<'_>, before: Option<&Local<'_>>, report: &mut Report) {
-        if let Some(allowed) = &self.paths
-            && before.is_none_or(|before| before.path != now.path)
-            && allowed.verdict(now.path) == Verdict::Nothing
-        {
-            let headline = format!("local path not allowed: volume `{name}` is `{}` of its node", short(now.path, 200));
-            let finding = Finding::new(Code::LocalPathNotAllowed, headline)
-                .detail(shown_path("spec.local.path", now.path))
-                .detail(allowed.describe());
-            report.find(finding);
-        }
+    fn judge_local(&self, name: &str, now: &NodeVolume<'_>, before: Option<&NodeVolume<'_>>, report: &mut Report) {
         if self.pinned && before.is_none_or(|before| before.affinity != now.affinity) {
-            let pinned = not_pinned(name, &now.affinity, &now.place, &self.pinned_by);
-            let moved = before.and_then(|before| moved(name, &now.affinity, &before.place, &now.place));
+            let pinned = not_pinned(name, &now.affinity, &now.nodes, &self.pinned_by);
+            let moved = before.and_then(|before| moved(name, &now.affinity, &before.nodes, &now.nodes));
             pinned.into_iter().chain(moved).for_each(|finding| report.find(finding));
         }
-    }
-
-    /// A requester whose credentials are bound to a node makes and changes local volumes of that node alone. What is not in
-    /// the spec may change, so that finalizers come off.
-    fn judge_requester(
-        &self,
-        name: &str,
-        now: &Local<'_>,
-        before: Option<&Local<'_>>,
-        request: &Request<'_, '_>,
-        report: &mut Report,
-    ) -> Result<(), Unreadable> {
-        let Some(node) = request.user.node.filter(|_| self.own_node_only) else { return Ok(()) };
-        if let Some(old) = request.old_state()?
-            && old.get("spec")?.is_same(&request.new_state()?.get("spec")?)
-        {
-            return Ok(());
+        let had_class = before.is_none_or(|before| !before.class.is_empty());
+        if self.wait_for_first_consumer && now.class.is_empty() && had_class {
+            report.find(no_class(name));
         }
-        let foreign = before.into_iter().chain([now]).find(|volume| !volume.place.is_node(node));
-        if let Some(foreign) = foreign {
-            let verb = if before.is_some() { "changes" } else { "makes" };
-            let headline = format!(
-                "local volume of another node: a requester on node `{}` {verb} volume `{name}`, {}",
-                short(node, 120),
-                foreign.place.describe()
-            );
-            let user = short(request.user.name.unwrap_or_default(), 200);
-            let finding = Finding::new(Code::LocalForeignNode, headline)
-                .detail(format!("spec.nodeAffinity.required: `{}`", foreign.affinity.describe()))
-                .detail(format!("the credentials of `{user}` are bound to that node"))
-                .detail(format!("accepted from it: local volumes that are pinned to `{}`", short(node, 120)))
-                .detail("a provisioner that makes the volumes of all nodes belongs into `localVolumes.exempt`");
-            report.find(finding);
-        }
-        Ok(())
     }
-}
-
-fn judge_class(request: &Request<'_, '_>, report: &mut Report) -> Result<(), Unreadable> {
-    let new = StorageClass::read(request.new_state()?)?;
-    let old = request.old_state()?.map(StorageClass::read).transpose()?;
-    if !new.binds_blindly() || old.as_ref() == Some(&new) {
-        return Ok(());
-    }
-    let name = short(request.object_name()?, 120);
-    let headline = format!("immediate binding: class `{name}` binds a claim to a volume before its pod has a node");
-    let mode = match new.binding_mode {
-        Some(mode) => format!("`{}`", short(mode, 60)),
-        None => String::from("absent, which is `Immediate`"),
-    };
-    let finding = Finding::new(Code::ImmediateBinding, headline)
-        .detail(format!("volumeBindingMode: {mode}, with provisioner `{NO_PROVISIONER}`"))
-        .detail("the pod is tied to the node of whatever volume was taken, whether it can run there or not")
-        .detail(format!("accepted: `{WAIT_FOR_FIRST_CONSUMER}`"));
-    report.find(finding);
-    Ok(())
 }

@@ -1,79 +1,107 @@
-//! Part of `localVolumes`: whether a local volume is pinned to one node, whether an UPDATE moves it, and whether it belongs
-//! to the node that asks.
+//! Part of `localVolumes`: whether a volume is pinned to one node, and whether an UPDATE moves it.
 //!
 //! Pinned is decided over the nodes that the affinity admits, not over its shape: for one of the keys that name a node,
-//! every admitted node carries one and the same value. So `In [a]` pins and `In [a, b]` with `NotIn [b]` pins; a hostname
+//! every admitted node carries one and the same value. So `In [a]` pins and `In [a, b]` with `NotIn [b]` pins; a host name
 //! in one of two terms does not. An affinity that admits no node pins to none: its data can never be used.
-
-use std::collections::BTreeMap;
+//!
+//! # What counts as the node
+//! With several keys, nobody here knows which values of two keys belong to the same node. So a volume is known by *one*
+//! label: its host name where the affinity fixes it, otherwise the first fixed key of `pinnedBy`. An UPDATE must keep that
+//! label and its value; the other keys may come and go. Then no chain of accepted edits moves a volume, since each keeps
+//! the label that the edit before it kept. Comparing what both sides happen to know would not do: a volume known by `a=1`
+//! could take on `b=2` of another node, lose `a`, and would be there.
 
 use crate::kubernetes::field::short;
 use crate::kubernetes::node_selector::{Labels, node_at};
 use crate::kubernetes::volume::Affinity;
-use crate::logic::{Budget, Condition, Containment, Domain, Facts, Outline, Space, Union, contained};
+use crate::logic::{Budget, Condition, Containment, Domain, Exhausted, Facts, Outline, Space, Union, contained};
 use crate::rules::STEPS;
 use crate::rules::finding::{Code, Finding};
+use crate::rules::replay::replay;
 
-/// Where a local volume can be used.
+/// The nodes that a volume's affinity admits, as far as the keys that name a node tell them apart.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Place {
-    /// On one node: what each key that names a node is known to say of it.
-    Pinned(BTreeMap<String, String>),
-    NoNode,
-    /// On more than one: a node, and one that carries another name. Where there is no second, any name will do.
+pub enum AdmittedNodes {
+    /// One node: the labels that all admitted nodes share, of the keys that name a node and in their order. The first is
+    /// what the volume is known by.
+    One(NodeName, Vec<NodeName>),
+    None,
+    /// Several: a node, and one with another name. Where there is no second, the nodes have no name in common.
     Several(Labels, Option<Labels>),
     /// The budget was spent before the answer was known.
     Undecided,
 }
 
-impl Place {
-    /// Where a volume with this affinity can be used. `keys` are those that name a node.
-    pub fn of(affinity: &Affinity, keys: &[String], budget: &mut Budget) -> Self {
-        let (space, nodes) = spread(affinity, None);
+/// A label that names a node.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NodeName {
+    key: String,
+    value: String,
+}
+
+impl AdmittedNodes {
+    /// The nodes that this affinity admits. `keys` are those that name a node, the one that counts most first.
+    ///
+    /// # Errors
+    /// When the budget is spent.
+    pub fn of(affinity: &Affinity, keys: &[String], budget: &mut Budget) -> Result<Self, Exhausted> {
+        let (space, nodes) = spread(affinity, None, budget)?;
         let first = match contained(&space, &nodes, &Union::default(), &Facts::default(), budget) {
-            Containment::Contained => return Place::NoNode,
-            Containment::Undecided => return Place::Undecided,
-            Containment::Escapes(point) => node_at(&space, &point),
+            Containment::Contained => return Ok(AdmittedNodes::None),
+            Containment::Undecided => return Ok(AdmittedNodes::Undecided),
+            Containment::Escapes(point) => replay(node_at(&space, &point), |node| affinity.admits(node)),
         };
-        let mut pinned = BTreeMap::new();
+        let Some(first) = first else { return Ok(AdmittedNodes::Undecided) };
+        let mut names: Vec<NodeName> = Vec::new();
         let mut second = None;
         for key in keys {
-            // A node without the name may use the volume, so the name does not pin it.
+            // An admitted node without the label: the label does not pin.
             let Some(value) = first.get(key) else { continue };
-            let (space, nodes) = spread(affinity, Some((key, value)));
+            let (space, nodes) = spread(affinity, Some((key, value)), budget)?;
             let named = space.axis(key).map(|axis| space.union([&vec![(axis, Condition::In(vec![value]))]]));
             match contained(&space, &nodes, &named.unwrap_or_default(), &Facts::default(), budget) {
-                Containment::Contained => {
-                    pinned.insert(key.clone(), value.clone());
+                Containment::Contained => names.push(NodeName { key: key.clone(), value: value.clone() }),
+                Containment::Undecided => return Ok(AdmittedNodes::Undecided),
+                Containment::Escapes(point) => {
+                    let is_other = |node: &Labels| affinity.admits(node) && node.get(key) != Some(value);
+                    match replay(node_at(&space, &point), is_other) {
+                        Some(other) => second = second.or(Some(other)),
+                        None => return Ok(AdmittedNodes::Undecided),
+                    }
                 }
-                Containment::Escapes(point) => second = second.or_else(|| Some(node_at(&space, &point))),
-                Containment::Undecided => return Place::Undecided,
             }
         }
-        // An example that does not stand up to the plain matcher is a mistake of ours, and no answer.
-        if ![Some(&first), second.as_ref()].into_iter().flatten().all(|node| affinity.admits(node)) {
-            return Place::Undecided;
-        }
-        if pinned.is_empty() { Place::Several(first, second) } else { Place::Pinned(pinned) }
+        let mut names = names.into_iter();
+        Ok(match names.next() {
+            Some(known_by) => AdmittedNodes::One(known_by, names.collect()),
+            None => AdmittedNodes::Several(first, second),
+        })
     }
 
-    /// Whether this is the node of this name. Compared is what the keys that name a node say of it, since a request knows
-    /// no more of the requester's node than its name.
+    /// Whether this is the node of this name: the label that the volume is known by is compared with it, since a request
+    /// says no more about the requester's node than its name.
     pub fn is_node(&self, name: &str) -> bool {
-        matches!(self, Place::Pinned(pinned) if pinned.values().any(|value| value == name))
+        matches!(self, AdmittedNodes::One(known_by, _) if known_by.value == name)
     }
 
-    /// In words, after "it is".
+    /// In words, for `volume … is` and behind a comma.
     pub fn describe(&self) -> String {
         match self {
-            Place::Pinned(pinned) => format!("pinned to {}", pins(pinned)),
-            Place::NoNode | Place::Several(..) | Place::Undecided => String::from("not pinned to one node"),
+            AdmittedNodes::One(known_by, others) => format!("pinned to {}", labels(known_by, others)),
+            AdmittedNodes::None | AdmittedNodes::Several(..) | AdmittedNodes::Undecided => {
+                String::from("not pinned to one node")
+            }
         }
     }
 }
 
-/// The nodes that an affinity admits, in a space that knows one value of one key besides.
-fn spread<'t>(affinity: &'t Affinity, known: Option<(&'t str, &'t str)>) -> (Space<'t>, Union) {
+/// The nodes that an affinity admits, in a space that also knows one value of one key.
+fn spread<'t>(
+    affinity: &'t Affinity,
+    known: Option<(&'t str, &'t str)>,
+    budget: &mut Budget,
+) -> Result<(Space<'t>, Union), Exhausted> {
+    budget.spend(steps_to_read(affinity))?;
     let mut outline = Outline::default();
     let terms = affinity.to_terms(&mut outline);
     terms.iter().for_each(|term| outline.mention(term));
@@ -83,59 +111,92 @@ fn spread<'t>(affinity: &'t Affinity, known: Option<(&'t str, &'t str)>) -> (Spa
     }
     let space = outline.cut();
     let nodes = space.union(&terms);
-    (space, nodes)
+    Ok((space, nodes))
+}
+
+/// Steps to turn an affinity into terms: each requirement and each value is visited a few times.
+fn steps_to_read(affinity: &Affinity) -> usize {
+    let Affinity::Required(terms) = affinity else { return 0 };
+    let requirements = terms.iter().flat_map(|term| term.match_expressions.iter().flatten());
+    let parts =
+        requirements.map(|requirement| requirement.values.as_ref().map_or(1, |values| values.len().saturating_add(1)));
+    parts.fold(terms.len(), usize::saturating_add).saturating_mul(10)
 }
 
 /// What is found when a local volume can be used from another node than the one that holds its data.
-pub fn not_pinned(name: &str, affinity: &Affinity, place: &Place, keys: &[String]) -> Option<Finding> {
-    let what = match place {
-        Place::Pinned(_) => return None,
-        Place::NoNode => format!("volume `{name}` can be used from no node"),
-        Place::Several(first, second) => {
+pub fn not_pinned(name: &str, affinity: &Affinity, nodes: &AdmittedNodes, keys: &[String]) -> Option<Finding> {
+    let what = match nodes {
+        AdmittedNodes::One(..) => return None,
+        AdmittedNodes::None => format!("no node can use volume `{name}`"),
+        AdmittedNodes::Several(first, second) => {
             let nodes: Vec<String> =
                 [Some(first), second.as_ref()].into_iter().flatten().map(|node| named(node, keys)).collect();
             format!("volume `{name}` can be used from a node {}", nodes.join(" and from one "))
         }
-        Place::Undecided => format!("from which nodes volume `{name}` can be used is not known after {STEPS} steps"),
+        AdmittedNodes::Undecided => {
+            format!("could not decide within {STEPS} steps which nodes can use volume `{name}`")
+        }
     };
     let mut finding = Finding::new(Code::LocalNotPinned, format!("local volume not pinned: {what}"))
         .detail(format!("spec.nodeAffinity.required: `{}`", affinity.describe()));
     if let Affinity::Required(terms) = affinity
         && terms.iter().any(|term| term.match_fields.is_some())
     {
-        finding = finding.detail("`matchFields` does not pin: volumes are matched by node labels alone");
+        finding = finding.detail("`matchFields` does not pin: Kubernetes matches volumes by node labels only");
     }
-    let finding =
-        finding.detail("the data of a local volume is on one node; from another a pod sees other data, or none");
-    Some(finding.detail(format!("accepted: an affinity that leaves exactly one value of {}", one_of(keys))))
-}
-
-/// What is found when a local volume was pinned to one node and now is to another.
-pub fn moved(name: &str, affinity: &Affinity, old: &Place, new: &Place) -> Option<Finding> {
-    let (Place::Pinned(was), Place::Pinned(is)) = (old, new) else { return None };
-    let differs = was.iter().any(|(key, value)| is.get(key).is_some_and(|now| now != value));
-    let agrees = was.iter().any(|(key, value)| is.get(key) == Some(value));
-    if agrees && !differs {
-        return None;
-    }
-    let headline = format!("local volume moved: volume `{name}` was pinned to {}, now to {}", pins(was), pins(is));
-    let finding = Finding::new(Code::LocalMoved, headline)
-        .detail(format!("spec.nodeAffinity.required: `{}`", affinity.describe()))
-        .detail("the data of a local volume stays where it is")
-        .detail("accepted: the node that it was pinned to; another volume for the disk of another node");
+    let finding = finding
+        .detail("the data of a local volume is on one node; on any other node a pod sees other data, or none")
+        .detail(format!("accepted: an affinity that leaves exactly one value of {}", one_of(keys)))
+        .detail("that value is the node's label, which can differ from the name of the node");
     Some(finding)
 }
 
-fn pins(pinned: &BTreeMap<String, String>) -> String {
-    let shown: Vec<String> = pinned.iter().map(|(key, value)| format!("`{}={value}`", short(key, 120))).collect();
+/// What is found when a local volume was pinned to one node, and the label that it was known by does not stay.
+pub fn moved(name: &str, affinity: &Affinity, old: &AdmittedNodes, new: &AdmittedNodes) -> Option<Finding> {
+    let (AdmittedNodes::One(was, others_before), AdmittedNodes::One(is, others)) = (old, new) else { return None };
+    if was == is {
+        return None;
+    }
+    let headline = format!(
+        "local volume moved: volume `{name}` was pinned to {}, now to {}",
+        labels(was, others_before),
+        labels(is, others)
+    );
+    let finding = Finding::new(Code::LocalMoved, headline)
+        .detail(format!("spec.nodeAffinity.required: `{}`", affinity.describe()))
+        .detail("the data of a local volume stays where it is");
+    let same_value = others.contains(was) || others_before.contains(is);
+    let finding = if same_value {
+        finding.detail(format!(
+            "the volume is known by {}; whether {} names the same node cannot be seen",
+            label(was),
+            label(is)
+        ))
+    } else {
+        finding
+    };
+    Some(
+        finding.detail(format!(
+            "accepted: an affinity that keeps {}; a new volume for a disk of another node",
+            label(was)
+        )),
+    )
+}
+
+fn labels(known_by: &NodeName, others: &[NodeName]) -> String {
+    let shown: Vec<String> = [known_by].into_iter().chain(others).map(label).collect();
     shown.join(" and ")
+}
+
+fn label(name: &NodeName) -> String {
+    format!("`{}={}`", short(&name.key, 120), name.value)
 }
 
 /// A node by the first key that names it, after "a node".
 fn named(node: &Labels, keys: &[String]) -> String {
     match keys.iter().find_map(|key| Some((key, node.get(key)?))) {
         Some((key, value)) => format!("with `{}={value}`", short(key, 120)),
-        None => format!("with any {} or none", one_of(keys)),
+        None => format!("whatever its {}, or without one", one_of(keys)),
     }
 }
 

@@ -11,9 +11,10 @@ use k8s_openapi::api::core::v1::{Taint, Toleration};
 mod standard;
 mod taint_space;
 
-use self::standard::{is_mirror_pod, standard};
+use self::standard::standard;
 use self::taint_space::{Found, Permitted, TaintSpace};
 use crate::kubernetes::field::{Field, Unreadable, short};
+use crate::kubernetes::mirror_pod::is_mirror_pod;
 use crate::kubernetes::pod::{PodTemplate, has_pod, with_pod};
 use crate::kubernetes::request::Request;
 use crate::kubernetes::toleration::{

@@ -63,20 +63,6 @@ pub fn standard(
     Ok(added)
 }
 
-/// Whether a pod stands for a static pod of a node, which no admission can keep off it: the node itself created the pod,
-/// or in an audit, where nobody is known to have created it, it is owned by a node.
-///
-/// # Errors
-/// A wrong JSON type in what decides it.
-pub fn is_mirror_pod(request: &Request<'_, '_>, metadata: &Field<'_, '_>) -> Result<bool, Unreadable> {
-    let annotations = metadata.get("annotations")?;
-    if annotations.get("kubernetes.io/config.mirror")?.string()?.is_none() {
-        return Ok(false);
-    }
-    let by_node = request.user.groups.contains(&"system:nodes");
-    Ok(by_node || (request.is_audit() && is_owned_by(metadata, "v1", "Node")?))
-}
-
 fn permitted(key: &str, effect: &str) -> Permitted {
     let toleration = Toleration {
         key: Some(key.to_owned()),

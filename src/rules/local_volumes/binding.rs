@@ -1,0 +1,44 @@
+//! Part of `localVolumes`: what binds a claim to a volume of some node before its pod has one.
+
+use crate::kubernetes::field::{Unreadable, short};
+use crate::kubernetes::request::Request;
+use crate::kubernetes::storage_class::{NO_PROVISIONER, StorageClass, WAIT_FOR_FIRST_CONSUMER};
+use crate::rules::decision::Report;
+use crate::rules::finding::{Code, Finding};
+
+const WHY: &str = "the pod is then tied to the node of the volume, whether it can run there or not";
+
+/// Judges a StorageClass whose volumes exist before they are claimed.
+///
+/// # Errors
+/// A wrong JSON type in the fragment.
+pub fn judge_class(request: &Request<'_, '_>, report: &mut Report) -> Result<(), Unreadable> {
+    let new = StorageClass::read(request.new_state()?)?;
+    let old = request.old_state()?.map(StorageClass::read).transpose()?;
+    if !new.binds_blindly() || old.as_ref() == Some(&new) {
+        return Ok(());
+    }
+    let name = short(request.object_name()?, 120);
+    let headline = format!("immediate binding: class `{name}` binds a claim to a volume before its pod has a node");
+    let mode = match new.binding_mode {
+        Some(mode) => format!("`{}`", short(mode, 60)),
+        None => String::from("absent, which is `Immediate`"),
+    };
+    let finding = Finding::new(Code::ImmediateBinding, headline)
+        .detail(format!("volumeBindingMode: {mode}, with provisioner `{NO_PROVISIONER}`"))
+        .detail(WHY)
+        .detail(format!("accepted: `{WAIT_FOR_FIRST_CONSUMER}`"));
+    report.find(finding);
+    Ok(())
+}
+
+/// What is found when a `local` volume has no class: no class means that no binding mode makes its claim wait.
+pub fn no_class(name: &str) -> Finding {
+    let headline = format!(
+        "immediate binding: local volume `{name}` has no StorageClass, so a claim is bound to it before its pod has a node"
+    );
+    Finding::new(Code::ImmediateBinding, headline)
+        .detail("spec.storageClassName: absent or empty")
+        .detail(WHY)
+        .detail(format!("accepted: a class with `volumeBindingMode: {WAIT_FOR_FIRST_CONSUMER}`"))
+}

@@ -1,0 +1,72 @@
+//! Part of `localVolumes`: a requester that is bound to a node makes and changes volumes of that node only.
+
+use super::NodeVolume;
+use crate::kubernetes::field::{Field, Unreadable, short};
+use crate::kubernetes::request::Request;
+use crate::kubernetes::volume::ZONE_LABELS;
+use crate::rules::finding::{Code, Finding};
+
+/// Names the provisioner that owns a volume: a provisioner on another node would delete it, with its data.
+const PROVISIONED_BY: &str = "pv.kubernetes.io/provisioned-by";
+
+/// What is found when a requester on `node` makes or changes a volume of another node.
+///
+/// What decides nothing about the volume may change, so that finalizers come off. What decides is the spec, the zone and
+/// region labels, which the scheduler enforces, and which provisioner the volume belongs to.
+///
+/// # Errors
+/// A wrong JSON type in these fields.
+pub fn foreign_node(
+    node: &str,
+    name: &str,
+    now: &NodeVolume<'_>,
+    before: Option<&NodeVolume<'_>>,
+    request: &Request<'_, '_>,
+) -> Result<Option<Finding>, Unreadable> {
+    let changed = match request.old_state()? {
+        Some(old) => match changed_field(old, request.new_state()?, request.sub_resource.is_some())? {
+            Some(field) => Some(field),
+            None => return Ok(None),
+        },
+        None => None,
+    };
+    let Some(foreign) = before.into_iter().chain([now]).find(|volume| !volume.nodes.is_node(node)) else {
+        return Ok(None);
+    };
+    let verb = if changed.is_some() { "changes" } else { "makes" };
+    let (node, what) = (short(node, 120), foreign.source.field());
+    let headline = format!(
+        "{what} volume of another node: a requester on node `{node}` {verb} volume `{name}`, {}",
+        foreign.nodes.describe()
+    );
+    let user = short(request.user.name.unwrap_or_default(), 200);
+    let mut finding = Finding::new(Code::LocalForeignNode, headline)
+        .detail(format!("spec.nodeAffinity.required: `{}`", foreign.affinity.describe()));
+    if let Some(field) = changed {
+        finding = finding.detail(format!("what it changes: `{field}`"));
+    }
+    let finding = finding
+        .detail(format!("the credentials of `{user}` are bound to node `{node}`"))
+        .detail(format!("accepted from this user: `local` and `hostPath` volumes that are pinned to `{node}`"))
+        .detail(
+            "the node's name is compared with its label; if the two differ, let `pinnedBy` name a label that is equal",
+        )
+        .detail("a client that handles the volumes of all nodes should be listed under `localVolumes.exempt`");
+    Ok(Some(finding))
+}
+
+/// The first field that decides about the volume and differs. A write of the status stores the metadata, not the spec.
+fn changed_field(old: &Field<'_, '_>, new: &Field<'_, '_>, is_status: bool) -> Result<Option<String>, Unreadable> {
+    if !is_status && !old.get("spec")?.is_same(&new.get("spec")?) {
+        return Ok(Some(String::from("spec")));
+    }
+    let (old, new) = (old.get("metadata")?, new.get("metadata")?);
+    let labels = ZONE_LABELS.iter().map(|(key, _)| ("labels", *key)).chain([("labels", PROVISIONED_BY)]);
+    for (map, key) in labels.chain([("annotations", PROVISIONED_BY)]) {
+        let (old, new) = (old.get(map)?, new.get(map)?);
+        if old.get(key)?.string()? != new.get(key)?.string()? {
+            return Ok(Some(format!("metadata.{map}[{key}]")));
+        }
+    }
+    Ok(None)
+}
