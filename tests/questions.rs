@@ -81,7 +81,7 @@ fn complaint(settings: &Value) -> Option<String> {
 fn known_keys(path: &str, is_list: bool) -> BTreeSet<String> {
     let unknown = json!({"noSuchKey": true});
     let problem = complaint(&at(path, if is_list { json!([unknown]) } else { unknown })).unwrap_or_default();
-    let (_, known) = problem.split_once("known here: ").unwrap_or_else(|| panic!("{path}: {problem}"));
+    let (_, known) = problem.split_once("expected one of ").unwrap_or_else(|| panic!("{path}: {problem}"));
     known.split('`').skip(1).step_by(2).map(str::to_owned).collect()
 }
 

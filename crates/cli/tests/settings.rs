@@ -52,11 +52,11 @@ const PLACES: [(&str, &str); 14] = [
         "{\"volumeNodeAffinity\": {},\n \"nodeTaints\": {\"numericKeys\": [\"ok\", \"not ok\"]}}",
     ),
     (
-        "settings.yaml:2:2: volumeNodeAffinity: stands here twice",
+        "settings.yaml:2:2: volumeNodeAffinity: appears twice",
         "{\"volumeNodeAffinity\": {},\n \"volumeNodeAffinity\": {}}",
     ),
     (
-        "settings.yaml:2:2: volumeNodeAffinity.allow: stands here twice",
+        "settings.yaml:2:2: volumeNodeAffinity.allow: appears twice",
         "{\"volumeNodeAffinity\": {\"allow\": [],\n \"allow\": []}, \"nodeTaints\": {}}",
     ),
     (

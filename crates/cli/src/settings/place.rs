@@ -9,7 +9,7 @@ use crate::input::{Located, Source, locate};
 /// where nothing is what is wrong, what should hold it.
 pub fn of(source: &Source, unreadable: &Unreadable) -> String {
     let Ok(root) = locate(source) else { return source.shown().to_owned() };
-    let about_the_key = ["is not known", "stands here twice"].iter().any(|key| unreadable.problem.starts_with(key));
+    let about_the_key = ["is not a known key", "appears twice"].iter().any(|key| unreadable.problem.starts_with(key));
     let mut found = (root.referenced, 0);
     visit(&root.value, "", &mut |path, key, value| {
         let within =
