@@ -12,10 +12,8 @@ impl<'n> Names<'n> {
     /// The names of a list, in its order.
     pub fn of(names: impl Iterator<Item = &'n str>) -> Self {
         let mut all = Names::default();
-        let mut position = 0;
-        for name in names {
+        for (position, name) in names.enumerate() {
             all.add(name, position);
-            position = position.saturating_add(1);
         }
         all
     }
@@ -23,8 +21,9 @@ impl<'n> Names<'n> {
     /// Adds the name at this position, and says whether it is new. An earlier position stays.
     // Not inlined: one copy of the map's own code is enough.
     #[inline(never)]
-    pub fn add(&mut self, name: &'n str, position: u32) -> bool {
-        match self.0.insert(name, position) {
+    pub fn add(&mut self, name: &'n str, position: usize) -> bool {
+        // No document has so many parts that a position would not fit.
+        match self.0.insert(name, u32::try_from(position).unwrap_or(u32::MAX)) {
             None => true,
             Some(earlier) => {
                 self.0.insert(name, earlier);

@@ -106,7 +106,8 @@ impl Audiences {
         item.only(&["drivers", "allow"])?;
         let drivers = item.get("drivers")?;
         let Some(globs) = Glob::read_list(&drivers)? else {
-            return Err(drivers.unreadable("is missing; must be a list of driver names, in which `*` stands for any characters"));
+            return Err(drivers
+                .unreadable("is missing; must be a list of driver names, in which `*` stands for any characters"));
         };
         let allow = item.get("allow")?;
         if !allow.is_present() {
