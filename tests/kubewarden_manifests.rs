@@ -414,9 +414,9 @@ fn every_case_about_which_the_module_has_something_to_say_is_matched() {
         }
     }
     let expected = [
-        ("access-modes", 24),
-        ("all-rules", 202),
-        ("csi-driver-tokens", 16),
+        ("access-modes", 30),
+        ("all-rules", 215),
+        ("csi-driver-tokens", 23),
         ("local-volumes", 35),
         ("node-taints", 4),
         ("tolerations", 40),

@@ -149,10 +149,15 @@ impl<'v, 'p> Field<'v, 'p> {
         self.value == other.value
     }
 
+    /// Whether this field is an object at all. Its keys are checked where they are read.
+    ///
     /// # Errors
-    /// When this field is present and not an object, or one of its keys appears twice.
+    /// When this field is present and not an object.
     pub fn check_object(&self) -> Result<(), Unreadable> {
-        self.object().map(|_| ())
+        match self.value {
+            None | Some(Value::Object(_)) => Ok(()),
+            Some(_) => Err(self.wrong_type("an object")),
+        }
     }
 
     /// The members of the object, `null` ones included; `None` when this field is absent.
