@@ -26,9 +26,9 @@ const PLACES: [(&str, &str); 14] = [
     ("settings.yaml:2:1: settings: no section is there", "# Nothing yet.\nvolumeNodeAffinity:\n"),
     ("settings.yaml:1:1: settings: must be an object, is a list: `[1 items]`", "- volumeNodeAffinity\n"),
     ("settings.yaml:1:1: settings: must be an object, is a string: `all of them`", "all of them\n"),
-    ("settings.yaml:2:1: nodeTaint: is not known", "volumeNodeAffinity: {}\nnodeTaint: {}\n"),
+    ("settings.yaml:2:1: nodeTaint: is not a known key", "volumeNodeAffinity: {}\nnodeTaint: {}\n"),
     (
-        "settings.yaml:3:3: volumeNodeAffinity.topolgy: is not known",
+        "settings.yaml:3:3: volumeNodeAffinity.topolgy: is not a known key",
         "volumeNodeAffinity:\n  allow: []\n  topolgy: {}\n",
     ),
     (
