@@ -1,4 +1,4 @@
-//! A CSIDriver, as far as it decides which service-account tokens the kubelet hands to the driver, and how.
+//! The part of a CSIDriver that decides which service-account tokens the kubelet hands to the driver, and how.
 //!
 //! Follows `csi_mounter.go` (`podServiceAccountTokenAttrs`) and the `CSIDriver` type of `storage.k8s.io/v1`, Kubernetes 1.36.
 

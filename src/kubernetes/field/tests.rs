@@ -29,12 +29,12 @@ fn each_key_once_is_read_in_the_order_of_the_document() {
     assert_eq!(root("null", |field| field.members().map(Iterator::count)), Ok(0));
 }
 
-/// Comparing each key with each other one would take minutes here.
+/// Comparing each key with each other one would take far longer than the rest of the tests.
 #[test]
 fn an_object_of_many_keys_is_read_in_far_less_than_its_square() {
-    let members: Vec<String> = (0..400_000).map(|number| format!("\"k{number}\": 1")).collect();
+    let members: Vec<String> = (0..100_000).map(|number| format!("\"k{number}\": 1")).collect();
     let json = |last: &str| format!("{{{}, \"{last}\": 1}}", members.join(","));
-    assert_eq!(root(&json("last"), |field| field.members().map(Iterator::count)), Ok(400_001));
+    assert_eq!(root(&json("last"), |field| field.members().map(Iterator::count)), Ok(100_001));
     let refused = Err(String::from("object.k7: appears twice"));
     assert_eq!(root(&json("k7"), |field| field.members().map(Iterator::count)), refused);
 }

@@ -155,9 +155,9 @@ impl AccessModesRule {
 
 /// Whether a claim was judged where it was written: in the template of a StatefulSet or in a pod.
 ///
-/// On a CREATE the user tells. An audit names no user; there the owner references of the claim itself tell, never those in
-/// a template, which anyone may write. By default a StatefulSet does not own its claims, and nothing else in them tells
-/// where they come from: an audit reports such a claim in addition to the StatefulSet.
+/// On a CREATE the user shows it. An audit names no user: there the owner references of the claim itself show it. Those in a
+/// template prove nothing. By default a StatefulSet does not own its claims, and nothing else in them shows where they come
+/// from, so an audit reports such a claim in addition to the StatefulSet.
 fn comes_from_a_template(request: &Request<'_, '_>) -> Result<bool, Unreadable> {
     if request.operation != Operation::Create || !request.is_about("", "PersistentVolumeClaim") {
         return Ok(false);
