@@ -40,8 +40,8 @@ pub struct AccessModesRule {
     csi_sidecars: bool,
 }
 
-/// Steps for comparing the class of one claim with one entry of `singleWriter`.
-const STEPS_FOR_AN_ENTRY: usize = 20;
+/// Steps for comparing the class of one claim with one pattern of `singleWriter`.
+const STEPS_FOR_A_PATTERN: usize = 20;
 
 /// Claims of some classes in some namespaces should have one writer.
 #[derive(Debug)]
@@ -123,12 +123,13 @@ impl AccessModesRule {
         let namespace = request.namespace.unwrap_or_default();
         let entries: Vec<&SingleWriter> =
             self.single_writer.iter().filter(|entry| entry.covers_namespace(namespace)).collect();
+        let patterns = entries.iter().map(|entry| entry.classes.as_ref().map_or(1, Vec::len)).sum::<usize>();
         let is_status = request.sub_resource.is_some();
         let few = |code: Code| Few::new(code, "claims");
         let (mut required, mut preferred) = (few(Code::SingleWriterRequired), few(Code::SingleWriterRequired));
         let mut not_alone = few(Code::RwopNotAlone);
         for claim in new.iter() {
-            budget.spend(entries.len().saturating_mul(STEPS_FOR_AN_ENTRY))?;
+            budget.spend(patterns.saturating_mul(STEPS_FOR_A_PATTERN))?;
             let old = old.same(claim);
             // A write of the status does not store the modes.
             let same_modes = is_status || old.is_some_and(|old| old.access_modes == claim.access_modes);
