@@ -414,8 +414,8 @@ fn every_case_about_which_the_module_has_something_to_say_is_matched() {
         }
     }
     let expected = [
-        ("access-modes", 30),
-        ("all-rules", 215),
+        ("access-modes", 32),
+        ("all-rules", 217),
         ("csi-driver-tokens", 23),
         ("local-volumes", 35),
         ("node-taints", 4),
