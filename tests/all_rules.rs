@@ -157,6 +157,43 @@ fn every_rule_reports_everything_that_it_finds() {
     }
 }
 
+/// The API server writes the object itself with an empty sub-resource, or without the field.
+#[test]
+fn an_empty_sub_resource_is_none_for_every_rule() {
+    let settings = settings(SECTIONS.into_iter());
+    for (request, _) in requests() {
+        let mut spelled = request.clone();
+        spelled["subResource"] = json!("");
+        assert_eq!(decide(&settings, &spelled), decide(&settings, &request), "{}", request["kind"]);
+    }
+}
+
+/// Where every member of an object is read, whatever its name.
+#[test]
+fn a_key_that_appears_twice_among_names_of_any_kind_is_refused() {
+    let settings = settings(SECTIONS.into_iter());
+    let node = r#""authentication.kubernetes.io/node-name": ["own"]"#;
+    let volume = requests().remove(2).0;
+    let amount = r#""example.com/gpu": "1""#;
+    let pod = json!({"tolerations": [{"operator": "Exists"}], "containers": [
+        {"name": "c", "resources": {"limits": {"example.com/gpu": "1"}}},
+    ]});
+    let pod = request("", "Pod", None, json!({"spec": pod}));
+    for (request, once, path) in [
+        (volume, node.replace(": ", ":"), "userInfo.extra[authentication.kubernetes.io/node-name]"),
+        (pod, amount.replace(": ", ":"), "object.spec.containers[0].resources.limits[example.com/gpu]"),
+    ] {
+        let request = request.to_string();
+        assert!(request.contains(&once), "{request}");
+        let twice = request.replace(&once, &format!("{once},{once}"));
+        let payload = format!("{{\"settings\": {settings}, \"request\": {twice}}}");
+        let decision: Value =
+            serde_json::from_slice(&kubewarden::validate(payload.as_bytes())).expect("an answer is JSON");
+        let expected = json!({"accepted": false, "code": 422, "message": format!("unreadable: {path}: appears twice")});
+        assert_eq!(decision, expected);
+    }
+}
+
 #[test]
 fn the_report_has_the_order_of_the_codes() {
     for (_, codes) in requests() {

@@ -1,8 +1,11 @@
-//! References to images are taken apart as `distribution/reference` takes them apart, and tags are read as versions.
+//! References to images are taken apart as `distribution/reference` takes them apart, tags are read as versions, and CSI
+//! sidecars are recognised in the registries that people use.
 
 use placement_guard::kubernetes::image::ImageReference;
 use placement_guard::kubernetes::version::{Age, TagVersion};
+use placement_guard::kubewarden;
 use semver::Version;
+use serde_json::{Value, json};
 
 const SHA: &str = "sha256:ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff";
 
@@ -220,4 +223,68 @@ fn what_begins_with_no_version_is_no_version() {
     }
     let huge = "v99999999999999999999.0.0";
     assert_eq!(TagVersion::read(huge), None, "{huge}");
+}
+
+/// Images of CSI sidecars, and images that are not, each with what is found: too old, version unknown, or nothing.
+const SIDECARS: &[(&str, &str)] = &[
+    // kubernetes-csi's own registries, today's and yesterday's.
+    ("registry.k8s.io/sig-storage/csi-provisioner:v5.0.1", ""),
+    ("registry.k8s.io/sig-storage/csi-provisioner:v2.2.2", "sidecar-too-old"),
+    ("k8s.gcr.io/sig-storage/csi-attacher:v3.3.0", ""),
+    ("quay.io/k8scsi/csi-provisioner:v1.6.0", "sidecar-too-old"),
+    ("quay.io/k8scsi/csi-resizer:v1.2.0", "sidecar-too-old"),
+    ("quay.io/k8scsi/csi-provisioner-amd64:v1.6.0", "sidecar-too-old"),
+    ("quay.io/k8scsi/csi-attacher-linux-arm64:v4.0.0", ""),
+    ("gcr.io/k8s-staging-sig-storage/csi-resizer:canary", "sidecar-version-unknown"),
+    ("gcr.io/k8s-staging-sig-storage/csi-resizer:v20240131-v1.2.0", "sidecar-version-unknown"),
+    ("csi-provisioner:24.10.1", "sidecar-version-unknown"),
+    // Vendors that keep the versions of kubernetes-csi.
+    ("public.ecr.aws/eks-distro/kubernetes-csi/external-provisioner:v3.4.0-eks-1-27-3", ""),
+    ("public.ecr.aws/eks-distro/kubernetes-csi/external-provisioner:v2.1.1-eks-1-18-7", "sidecar-too-old"),
+    ("public.ecr.aws/eks-distro/kubernetes-csi/external-attacher:v3.1.0-eks-1-18-7", "sidecar-too-old"),
+    ("kubernetes-csi/external-resizer:v1.0.0", "sidecar-too-old"),
+    ("mcr.microsoft.com/oss/kubernetes-csi/csi-provisioner:v3.5.0", ""),
+    ("mcr.microsoft.com/oss/kubernetes-csi/csi-provisioner:v2.0.4", "sidecar-too-old"),
+    ("rancher/mirrored-sig-storage-csi-provisioner:v3.6.2", ""),
+    ("docker.io/rancher/mirrored-sig-storage-csi-provisioner:v2.1.2", "sidecar-too-old"),
+    ("rancher/mirrored-longhornio-csi-resizer:v1.2.0", "sidecar-too-old"),
+    ("gke.gcr.io/csi-attacher:v4.4.3-gke.2", ""),
+    // Versions that are the vendor's own.
+    ("quay.io/openshift/origin-csi-external-provisioner:4.14", "sidecar-version-unknown"),
+    ("quay.io/openshift/origin-csi-external-attacher:latest", "sidecar-version-unknown"),
+    ("registry.redhat.io/openshift4/ose-csi-external-resizer:v4.12", "sidecar-version-unknown"),
+    ("registry.example.com/openshift/csi-attacher:v4.12.0", "sidecar-version-unknown"),
+    ("registry.example.com/vendor-csi-provisioner:v1.0.0", "sidecar-version-unknown"),
+    // The digest decides what runs.
+    ("registry.k8s.io/sig-storage/csi-provisioner@SHA", "sidecar-version-unknown"),
+    ("registry.k8s.io/sig-storage/csi-provisioner:v5.0.1@SHA", "sidecar-version-unknown"),
+    ("registry.k8s.io/sig-storage/csi-provisioner:v1.0.0@SHA", "sidecar-version-unknown"),
+    // Other programs.
+    ("registry.k8s.io/sig-storage/csi-snapshotter:v1.0.0", ""),
+    ("registry.k8s.io/sig-storage/csi-node-driver-registrar:v1.0.0", ""),
+    ("registry.example.com/external-provisioner:v1.0.0", ""),
+    ("registry.example.com/mycsi-provisioner:v1.0.0", ""),
+    ("registry.example.com/csi-provisioner-tools:v1.0.0", ""),
+    ("registry.example.com/csi-provisioner/tools:v1.0.0", ""),
+    ("registry.example.com/nfs-subdir-external-provisioner:v4.0.2", ""),
+    ("registry.example.com/provisioner:v1.0.0", ""),
+    ("not an image", ""),
+];
+
+#[test]
+fn sidecars_are_recognised_in_the_registries_that_people_use() {
+    for (image, finding) in SIDECARS {
+        let pod = json!({"spec": {"containers": [{"name": "c", "image": image.replace("SHA", SHA)}]}});
+        let payload = json!({
+            "settings": {"accessModes": {"csiSidecars": true}},
+            "request": {
+                "uid": "1", "kind": {"group": "", "version": "v1", "kind": "Pod"}, "operation": "CREATE",
+                "userInfo": {"username": "admin"}, "object": pod,
+            },
+        });
+        let answer = kubewarden::validate(payload.to_string().as_bytes());
+        let answer: Value = serde_json::from_slice(&answer).expect("an answer is JSON");
+        let found = answer["audit_annotations"]["findings"].as_str().unwrap_or_default();
+        assert_eq!(found, *finding, "{image}: {answer}");
+    }
 }

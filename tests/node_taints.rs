@@ -90,7 +90,7 @@ fn node_taints_are_read_strictly() {
         (json!({"numericKeys": "gpu"}), "nodeTaints.numericKeys: must be a list"),
         (json!({"numericKeys": [null]}), "nodeTaints.numericKeys[0]: is missing"),
         (json!({"numericKeys": ["a/b/c"]}), "nodeTaints.numericKeys[0]: must be a taint's key"),
-        (json!({"numeric": []}), "nodeTaints.numeric: is not known"),
+        (json!({"numeric": []}), "nodeTaints.numeric: is not a known key"),
     ] {
         let said = refusal("nodeTaints", &section).unwrap_or_else(|| panic!("{section} is valid"));
         assert!(said.starts_with(&format!("settings are not valid: {says}")), "{said}");

@@ -7,7 +7,7 @@ use std::path::Path;
 use placement_guard::kubewarden;
 use serde_json::{Value, json};
 
-/// Why a recorded case is not run, as far as there is a choice.
+/// Why a recorded case is not run.
 const OTHER_FIELD: &str = "decided by a field that no rule reads";
 const UNUSED_FIELD: &str = "the field without tokenRequests: nothing is handed out, and the API server refuses it";
 const NO_MODE: &str = "no mode, or one that there is not: nothing to judge, and the API server refuses it";

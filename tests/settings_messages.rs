@@ -1,5 +1,5 @@
-//! What whoever writes the settings reads when they cannot be used: every way to get them wrong that is worth a sentence
-//! of its own, beside that sentence, in `tests/golden/settings_messages.txt`. `BLESS=1` writes the file anew.
+//! What the author of settings reads when they cannot be used: every mistake that deserves its own sentence, together with
+//! that sentence, in `tests/golden/settings_messages.txt`. `BLESS=1` writes the file again.
 
 use placement_guard::kubewarden;
 use serde_json::Value;
@@ -121,6 +121,76 @@ const BAD: &[(&str, &[&str])] = &[
             r#"{"nodeTaints": {"maxEvictions": 1.5}}"#,
         ],
     ),
+    (
+        "csiDriverTokens",
+        &[
+            r#"{"csiDriverTokens": {"audience": []}}"#,
+            r#"{"csiDriverTokens": {"requireSecrets": "true"}}"#,
+            r#"{"csiDriverTokens": {"requireRepublish": 1}}"#,
+            r#"{"csiDriverTokens": {"audiences": {}}}"#,
+            r#"{"csiDriverTokens": {"audiences": [{"allow": ["vault"]}]}}"#,
+            r#"{"csiDriverTokens": {"audiences": [{"drivers": [], "allow": ["vault"]}]}}"#,
+            r#"{"csiDriverTokens": {"audiences": [{"drivers": ["file?.csi.azure.com"], "allow": []}]}}"#,
+            r#"{"csiDriverTokens": {"audiences": [{"drivers": ["*"]}]}}"#,
+            r#"{"csiDriverTokens": {"audiences": [{"drivers": ["*"], "allow": [null]}]}}"#,
+            r#"{"csiDriverTokens": {"audiences": [{"drivers": ["*"], "allow": [], "deny": []}]}}"#,
+            r#"{"csiDriverTokens": {"expirationSeconds": 3600}}"#,
+            r#"{"csiDriverTokens": {"expirationSeconds": {}}}"#,
+            r#"{"csiDriverTokens": {"expirationSeconds": {"maximum": 3600}}}"#,
+            r#"{"csiDriverTokens": {"expirationSeconds": {"max": 3600.5}}}"#,
+            r#"{"csiDriverTokens": {"expirationSeconds": {"max": "3600"}}}"#,
+            r#"{"csiDriverTokens": {"expirationSeconds": {"min": 599}}}"#,
+            r#"{"csiDriverTokens": {"expirationSeconds": {"max": 4294967297}}}"#,
+            r#"{"csiDriverTokens": {"expirationSeconds": {"max": 18446744073709551615}}}"#,
+            r#"{"csiDriverTokens": {"expirationSeconds": {"min": 3601, "max": 3600}}}"#,
+            r#"{"csiDriverTokens": {"apiServerAudiences": "https://kubernetes.default.svc"}}"#,
+            r#"{"csiDriverTokens": {"apiServerAudiences": [443]}}"#,
+            r#"{"csiDriverTokens": {"rollout": {}}}"#,
+            r#"{"csiDriverTokens": {"whenClusterUnreadable": "warn"}}"#,
+        ],
+    ),
+    (
+        "accessModes",
+        &[
+            r#"{"accessModes": {"singleWriters": []}}"#,
+            r#"{"accessModes": {"singleWriter": {"level": "require"}}}"#,
+            r#"{"accessModes": {"singleWriter": ["require"]}}"#,
+            r#"{"accessModes": {"singleWriter": [{}]}}"#,
+            r#"{"accessModes": {"singleWriter": [{"level": "deny"}]}}"#,
+            r#"{"accessModes": {"singleWriter": [{"level": true}]}}"#,
+            r#"{"accessModes": {"singleWriter": [{"level": "require", "classes": ["*"]}]}}"#,
+            r#"{"accessModes": {"singleWriter": [{"level": "require", "storageClasses": []}]}}"#,
+            r#"{"accessModes": {"singleWriter": [{"level": "require", "storageClasses": "regional"}]}}"#,
+            r#"{"accessModes": {"singleWriter": [{"level": "require", "storageClasses": ["Regional"]}]}}"#,
+            r#"{"accessModes": {"singleWriter": [{"level": "require", "namespaces": [null]}]}}"#,
+            r#"{"accessModes": {"singleWriter": [{"level": "require", "level": "prefer"}]}}"#,
+            r#"{"accessModes": {"csiSidecars": []}}"#,
+            r#"{"accessModes": {"whenClusterUnreadable": "warn"}}"#,
+        ],
+    ),
+    (
+        "localVolumes",
+        &[
+            r#"{"localVolumes": {"path": []}}"#,
+            r#"{"localVolumes": {"pinned": "yes"}}"#,
+            r#"{"localVolumes": {"pinned": true, "pinnedBy": []}}"#,
+            r#"{"localVolumes": {"pinned": true, "pinnedBy": ["a b"]}}"#,
+            r#"{"localVolumes": {"pinnedBy": ["kubernetes.io/hostname"]}}"#,
+            r#"{"localVolumes": {"ownNodeOnly": 1}}"#,
+            r#"{"localVolumes": {"paths": "/mnt/disks"}}"#,
+            r#"{"localVolumes": {"paths": ["mnt/disks"]}}"#,
+            r#"{"localVolumes": {"paths": ["/mnt/../etc"]}}"#,
+            r#"{"localVolumes": {"hostPaths": ["/var/log"]}}"#,
+            r#"{"localVolumes": {"hostPaths": [{}]}}"#,
+            r#"{"localVolumes": {"hostPaths": [{"prefix": "var/log"}]}}"#,
+            r#"{"localVolumes": {"hostPaths": [{"prefix": "/var/log", "readOnly": "yes"}]}}"#,
+            r#"{"localVolumes": {"hostPaths": [{"prefix": "/var/log", "readonly": true}]}}"#,
+            r#"{"localVolumes": {"waitForFirstConsumer": "true"}}"#,
+            r#"{"localVolumes": {"missingNode": "warn"}}"#,
+            r#"{"localVolumes": {"overlap": "deny"}}"#,
+            r#"{"localVolumes": {"whenClusterUnreadable": "warn"}}"#,
+        ],
+    ),
 ];
 
 #[test]
@@ -136,13 +206,17 @@ fn every_way_to_get_the_settings_wrong_is_told_in_a_sentence() {
             let place = message.strip_prefix("settings are not valid: ").and_then(|rest| rest.split_once(": "));
             assert!(place.is_some_and(|(path, problem)| !path.is_empty() && !problem.is_empty()), "{message}");
             assert!(!message.contains('\n') && message.len() < 400, "{message}");
-            // Words of the reader's own types are of no use to who wrote the settings.
+            // The names of the reader's own types do not help the author of the settings.
             for foreign in ["serde", "ObjectVisitor", "invalid type", "Some(", "Option<"] {
                 assert!(!message.contains(foreign), "{message}");
             }
             told.push_str(&format!("{settings}\n  {message}\n"));
         }
         told.push('\n');
+    }
+    for section in placement_guard::rules::settings::section_names() {
+        let of_section = format!("  settings are not valid: {section}.");
+        assert!(told.contains(&of_section), "nothing is told about `{section}`");
     }
     assert_golden(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/settings_messages.txt"), &told);
 }

@@ -2,20 +2,28 @@
 //! ephemeral volumes in pods and in everything that makes pods.
 
 use super::field::{Field, Unreadable};
+use super::names::Names;
 use super::pod::with_pod;
+use crate::logic::{Budget, Exhausted};
 
-/// The access modes that a claim or a volume lists: a set, so that neither order nor repetition tell two lists apart.
+/// The access modes that a claim or a volume lists. They are a set: neither order nor repetition makes two lists differ.
 #[derive(Debug, Clone, Default)]
 pub struct AccessModes<'v>(Vec<&'v str>);
 
-/// Says that one node may write, with any number of pods.
+/// One node may write, with any number of pods.
 pub const ONE_NODE: &str = "ReadWriteOnce";
-/// Says that one pod in the whole cluster may write.
+/// One pod in the whole cluster may write.
 pub const ONE_POD: &str = "ReadWriteOncePod";
-/// Modes in which several nodes use the volume.
-pub const MANY_NODES: [&str; 2] = ["ReadOnlyMany", "ReadWriteMany"];
+/// Any number of nodes may write.
+pub const MANY_WRITERS: &str = "ReadWriteMany";
 
-/// Where a claim stands.
+/// Steps for an access mode of a claim or a volume.
+pub const STEPS_FOR_A_MODE: usize = 20;
+/// Steps for a volume of a pod that is not ephemeral, and for a claim.
+const STEPS_FOR_A_VOLUME: usize = 30;
+const STEPS_FOR_A_CLAIM: usize = 200;
+
+/// Where a claim is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClaimKind {
     Claim,
@@ -32,44 +40,103 @@ pub struct Claim<'v> {
     pub access_modes: AccessModes<'v>,
     /// The StorageClass; empty when none is named.
     pub class: &'v str,
-    /// The path of the access modes in the object.
-    pub path: String,
+    /// The position of the template or of the volume in its list.
+    index: usize,
 }
 
-/// Reads every claim that an object of this kind is or makes.
+/// The claims that an object is or makes.
+#[derive(Debug, Default)]
+pub struct Claims<'v> {
+    all: Vec<Claim<'v>>,
+    /// The claim itself, or the claim templates, by name.
+    own: Names<'v>,
+    /// The ephemeral volumes, by name.
+    ephemeral: Names<'v>,
+    /// The path of the list of volumes in the object.
+    volumes: String,
+}
+
+/// Reads every claim that an object of this kind is or makes, and spends the steps that judging them takes.
 ///
 /// # Errors
-/// A wrong JSON type in what is read of them.
-pub fn read_claims<'v>(object: &Field<'v, '_>, group: &str, kind: &str) -> Result<Vec<Claim<'v>>, Unreadable> {
-    let mut claims = Vec::new();
+/// A wrong JSON type in what is read of them; within the result, more of them than the budget allows.
+pub fn read_claims<'v>(
+    object: &Field<'v, '_>,
+    group: &str,
+    kind: &str,
+    budget: &mut Budget,
+) -> Result<Result<Claims<'v>, Exhausted>, Unreadable> {
+    let mut claims = Claims::default();
     match (group, kind) {
-        ("", "PersistentVolumeClaim") => {
-            claims.push(Claim::read(ClaimKind::Claim, object, name(object)?)?);
-        }
+        ("", "PersistentVolumeClaim") => claims.push(Claim::read(ClaimKind::Claim, object, name(object)?, 0)?),
         ("apps", "StatefulSet") => {
             let spec = object.get("spec")?;
             let templates = spec.get("volumeClaimTemplates")?;
-            for template in templates.items()? {
-                claims.push(Claim::read(ClaimKind::Template, &template, name(&template)?)?);
+            let templates = templates.items()?;
+            if budget.spend(templates.len().saturating_mul(STEPS_FOR_A_CLAIM)).is_err() {
+                return Ok(Err(Exhausted));
+            }
+            for (index, template) in templates.enumerate() {
+                claims.push(Claim::read(ClaimKind::Template, &template, name(&template)?, index)?);
             }
         }
         _ => {}
     }
-    let ephemeral = with_pod(object, group, kind, |pod| {
-        let mut claims = Vec::new();
-        let volumes = pod.spec.get("volumes")?;
-        for volume in volumes.items()? {
+    let ephemeral = with_pod(object, group, kind, |pod| claims.add_ephemeral(&pod.spec.get("volumes")?, budget))?;
+    if ephemeral == Some(Err(Exhausted)) {
+        return Ok(Err(Exhausted));
+    }
+    let modes = claims.all.iter().fold(0_usize, |sum, claim| sum.saturating_add(claim.access_modes.0.len()));
+    Ok(budget.spend(modes.saturating_mul(STEPS_FOR_A_MODE)).map(|()| claims))
+}
+
+impl<'v> Claims<'v> {
+    pub fn iter(&self) -> impl Iterator<Item = &Claim<'v>> {
+        self.all.iter()
+    }
+
+    /// The claim of the same kind and name.
+    pub fn same(&self, claim: &Claim<'_>) -> Option<&Claim<'v>> {
+        let names = if claim.kind == ClaimKind::Ephemeral { &self.ephemeral } else { &self.own };
+        names.position(claim.name).and_then(|position| self.all.get(position))
+    }
+
+    /// The path of the access modes of one of these claims.
+    pub fn path(&self, claim: &Claim<'_>) -> String {
+        let (index, volumes) = (claim.index, &self.volumes);
+        match claim.kind {
+            ClaimKind::Claim => String::from("spec.accessModes"),
+            ClaimKind::Template => format!("spec.volumeClaimTemplates[{index}].spec.accessModes"),
+            ClaimKind::Ephemeral => format!("{volumes}[{index}].ephemeral.volumeClaimTemplate.spec.accessModes"),
+        }
+    }
+
+    fn push(&mut self, claim: Claim<'v>) {
+        let names = if claim.kind == ClaimKind::Ephemeral { &mut self.ephemeral } else { &mut self.own };
+        names.add(claim.name, self.all.len());
+        self.all.push(claim);
+    }
+
+    fn add_ephemeral(
+        &mut self,
+        volumes: &Field<'v, '_>,
+        budget: &mut Budget,
+    ) -> Result<Result<(), Exhausted>, Unreadable> {
+        self.volumes = volumes.path_in_object();
+        for (index, volume) in volumes.items()?.enumerate() {
             let ephemeral = volume.get("ephemeral")?;
             let template = ephemeral.get("volumeClaimTemplate")?;
+            let steps = if template.is_present() { STEPS_FOR_A_CLAIM } else { STEPS_FOR_A_VOLUME };
+            if budget.spend(steps).is_err() {
+                return Ok(Err(Exhausted));
+            }
             if template.is_present() {
                 let name = volume.string_of("name")?.unwrap_or_default();
-                claims.push(Claim::read(ClaimKind::Ephemeral, &template, name)?);
+                self.push(Claim::read(ClaimKind::Ephemeral, &template, name, index)?);
             }
         }
-        Ok(claims)
-    })?;
-    claims.extend(ephemeral.into_iter().flatten());
-    Ok(claims)
+        Ok(Ok(()))
+    }
 }
 
 fn name<'v>(object: &Field<'v, '_>) -> Result<&'v str, Unreadable> {
@@ -80,16 +147,10 @@ fn name<'v>(object: &Field<'v, '_>) -> Result<&'v str, Unreadable> {
 }
 
 impl<'v> Claim<'v> {
-    fn read(kind: ClaimKind, object: &Field<'v, '_>, name: &'v str) -> Result<Self, Unreadable> {
+    fn read(kind: ClaimKind, object: &Field<'v, '_>, name: &'v str, index: usize) -> Result<Self, Unreadable> {
         let spec = object.get("spec")?;
         let modes = spec.get("accessModes")?;
-        Ok(Claim {
-            kind,
-            name,
-            access_modes: AccessModes::read(&modes)?,
-            class: class(object, &spec)?,
-            path: modes.path_in_object(),
-        })
+        Ok(Claim { kind, name, access_modes: AccessModes::read(&modes)?, class: class(object, &spec)?, index })
     }
 }
 
@@ -99,13 +160,10 @@ impl<'v> AccessModes<'v> {
     /// # Errors
     /// Anything but a list of strings.
     pub fn read(modes: &Field<'v, '_>) -> Result<Self, Unreadable> {
-        let mut each_once: Vec<&'v str> = Vec::new();
-        for mode in modes.strings()? {
-            if !each_once.contains(&mode) {
-                each_once.push(mode);
-            }
-        }
-        Ok(AccessModes(each_once))
+        let mut seen = Names::default();
+        let mut modes = modes.strings()?;
+        modes.retain(|&mode| seen.add(mode, 0));
+        Ok(AccessModes(modes))
     }
 
     pub fn contains(&self, mode: &str) -> bool {
@@ -113,20 +171,21 @@ impl<'v> AccessModes<'v> {
     }
 
     /// Each mode once, in the order of the list.
-    pub fn iter(&self) -> impl Iterator<Item = &'v str> {
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &'v str> {
         self.0.iter().copied()
     }
 }
 
 impl PartialEq for AccessModes<'_> {
     fn eq(&self, other: &Self) -> bool {
-        self.0.len() == other.0.len() && self.iter().all(|mode| other.contains(mode))
+        let others = Names::of(other.iter());
+        self.0.len() == other.0.len() && self.iter().all(|mode| others.contains(mode))
     }
 }
 
 impl Eq for AccessModes<'_> {}
 
-/// `GetPersistentVolumeClaimClass` (component-helpers, Kubernetes 1.36): an old annotation still comes before the field.
+/// `GetPersistentVolumeClaimClass` (component-helpers, Kubernetes 1.36): the beta annotation still comes before the field.
 fn class<'v>(object: &Field<'v, '_>, spec: &Field<'v, '_>) -> Result<&'v str, Unreadable> {
     let metadata = object.get("metadata")?;
     let annotations = metadata.get("annotations")?;

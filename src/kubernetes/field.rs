@@ -1,13 +1,15 @@
 //! The one door through which JSON comes in: a value together with the path that leads to it.
 //!
-//! `null` is absent, at every field. A wrong JSON type, a key that stands twice and a missing required field are
+//! `null` is absent, at every field. A wrong JSON type, a key that appears twice and a missing required field are
 //! [`Unreadable`], and say where. What a readable value means is for the other files of this layer.
 
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
-use serde_json_borrow::Value;
+use serde_json_borrow::{ObjectAsVec, Value};
 use serde_path_to_error::Segment;
+
+use super::names::Names;
 
 /// Input that cannot be read, with the path of the field and what is wrong with it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -33,6 +35,9 @@ enum Step<'p> {
     Key(&'p str),
     Index(usize),
 }
+
+/// What is wrong with a key that appears twice in one object: readers disagree on which of the two counts.
+const TWICE: &str = "appears twice";
 
 /// Parses a JSON document.
 ///
@@ -71,7 +76,7 @@ fn spelled(path: &serde_path_to_error::Path) -> String {
     short(&text, 200)
 }
 
-/// Any JSON value, read only for the names on the way to where it stops being one.
+/// Any JSON value. It is read only for the names on the way to the place where the document stops being JSON.
 struct Walk;
 
 impl<'de> Deserialize<'de> for Walk {
@@ -128,7 +133,7 @@ impl<'v, 'p> Field<'v, 'p> {
         Field { value: present(value), parent: None, step: Step::Key(name) }
     }
 
-    /// The same value under another name, for documents inside documents whose paths a reader knows by themselves.
+    /// The same value under another name, for a document inside a document: readers know its paths without the outer one.
     #[must_use]
     pub fn renamed(&self, name: &'p str) -> Self {
         Field { value: self.value, parent: None, step: Step::Key(name) }
@@ -139,31 +144,57 @@ impl<'v, 'p> Field<'v, 'p> {
         self.value.is_some()
     }
 
-    /// Whether two fields hold the same value, as far as can be seen without reading it: members in another order count as
-    /// another value.
+    /// Whether two fields hold the same JSON value. Nothing is read, so members in another order are another value.
     pub fn is_same(&self, other: &Field<'_, '_>) -> bool {
         self.value == other.value
     }
 
+    /// Whether this field is an object at all. Its keys are checked where they are read.
+    ///
     /// # Errors
     /// When this field is present and not an object.
     pub fn check_object(&self) -> Result<(), Unreadable> {
-        self.members().map(|_| ())
+        match self.value {
+            None | Some(Value::Object(_)) => Ok(()),
+            Some(_) => Err(self.wrong_type("an object")),
+        }
+    }
+
+    /// The members of the object, `null` ones included; `None` when this field is absent.
+    fn object(&self) -> Result<Option<&'v ObjectAsVec<'v>>, Unreadable> {
+        let members = match self.value {
+            None => return Ok(None),
+            Some(Value::Object(members)) => members,
+            Some(_) => return Err(self.wrong_type("an object")),
+        };
+        // The caller's budget does not reach this place, so a large object must not cost its square.
+        let mut seen = Names::default();
+        for (name, _) in members.iter() {
+            if !seen.add(name, 0) {
+                return Err(self.below(name).unreadable(TWICE));
+            }
+        }
+        Ok(Some(members))
+    }
+
+    /// The absent member `key`, for complaints about it.
+    fn below<'s>(&'s self, key: &'s str) -> Field<'v, 's> {
+        Field { value: None, parent: Some(self), step: Step::Key(key) }
     }
 
     /// The member `key`; absent when this field is absent or has no such member.
     ///
     /// # Errors
-    /// When this field is not an object, or `key` stands in it twice.
+    /// When this field is not an object, or `key` appears in it twice.
     pub fn get<'s>(&'s self, key: &'s str) -> Result<Field<'v, 's>, Unreadable> {
-        let mut found = Field { value: None, parent: Some(self), step: Step::Key(key) };
+        let mut found = self.below(key);
         let Some(value) = self.value else { return Ok(found) };
         let Value::Object(members) = value else { return Err(self.wrong_type("an object")) };
         let mut seen = false;
         for (name, member) in members.iter() {
             if name == key {
                 if seen {
-                    return Err(found.unreadable("stands here twice"));
+                    return Err(found.unreadable(TWICE));
                 }
                 seen = true;
                 found.value = present(member);
@@ -175,14 +206,9 @@ impl<'v, 'p> Field<'v, 'p> {
     /// The members that are not `null`, in the order of the document.
     ///
     /// # Errors
-    /// When this field is not an object.
+    /// When this field is not an object, or one of its keys appears twice.
     pub fn members<'s>(&'s self) -> Result<impl Iterator<Item = (&'v str, Field<'v, 's>)>, Unreadable> {
-        let members = match self.value {
-            None => None,
-            Some(Value::Object(members)) => Some(members),
-            Some(_) => return Err(self.wrong_type("an object")),
-        };
-        Ok(members.into_iter().flat_map(|members| members.iter()).filter_map(move |(name, member)| {
+        Ok(self.object()?.into_iter().flat_map(|members| members.iter()).filter_map(move |(name, member)| {
             let value = present(member)?;
             Some((name, Field { value: Some(value), parent: Some(self), step: Step::Key(name) }))
         }))
@@ -208,7 +234,7 @@ impl<'v, 'p> Field<'v, 'p> {
     /// Reads every element of a list.
     ///
     /// # Errors
-    /// When the field is not a list, and whatever `read` complains of.
+    /// When the field is not a list, and what `read` complains about.
     pub fn each<T>(&self, read: impl Fn(&Field<'v, '_>) -> Result<T, Unreadable>) -> Result<Vec<T>, Unreadable> {
         let mut all = Vec::new();
         for item in self.items()? {
@@ -266,30 +292,27 @@ impl<'v, 'p> Field<'v, 'p> {
     }
 
     /// # Errors
-    /// When the value is not an integer of 64 bits.
+    /// When the value is not a 64-bit integer. `3.0` is not one: the API server does not read it as one either.
     pub fn integer(&self) -> Result<Option<i64>, Unreadable> {
         match self.value {
             None => Ok(None),
             Some(Value::Number(number)) => {
-                number.as_i64().map(Some).ok_or_else(|| self.wrong_type("an integer of 64 bits"))
+                number.as_i64().map(Some).ok_or_else(|| self.unreadable("is not a 64-bit integer"))
             }
-            Some(_) => Err(self.wrong_type("an integer of 64 bits")),
+            Some(_) => Err(self.wrong_type("a 64-bit integer")),
         }
     }
 
-    /// Refuses members that are not among `known`, and members that stand twice.
+    /// Refuses keys that are not among `known`, and keys that appear twice.
     ///
     /// # Errors
-    /// Names the first such member and lists the known ones.
+    /// Names the first such key. For an unknown key, lists the known ones.
     pub fn only(&self, known: &[&str]) -> Result<(), Unreadable> {
-        let Some(value) = self.value else { return Ok(()) };
-        let Value::Object(members) = value else { return Err(self.wrong_type("an object")) };
-        for (name, _) in members.iter() {
+        for (name, _) in self.object()?.into_iter().flat_map(|members| members.iter()) {
             if !known.contains(&name) {
-                let here = Field { value: None, parent: Some(self), step: Step::Key(name) };
-                return Err(here.unreadable(format!("is not known; known here: {}", quoted(known))));
+                let expected = quoted(known);
+                return Err(self.below(name).unreadable(format!("is not a known key; expected one of {expected}")));
             }
-            self.get(name)?;
         }
         Ok(())
     }
@@ -317,7 +340,7 @@ impl<'v, 'p> Field<'v, 'p> {
         self.unreadable(format!("must be {wanted}, is {kind}: `{}`", self.shown()))
     }
 
-    /// The value in a few characters. A whole subtree has no place in a message and may hold what must not be shown.
+    /// The value in a few characters. A message must not show a whole subtree: it is long and may hold secrets.
     fn shown(&self) -> String {
         match self.value {
             None | Some(Value::Null) => String::from("null"),
@@ -325,7 +348,8 @@ impl<'v, 'p> Field<'v, 'p> {
             Some(Value::Number(number)) => match (number.as_i64(), number.as_u64()) {
                 (Some(number), _) => number.to_string(),
                 (_, Some(number)) => number.to_string(),
-                _ => String::from("no integer of 64 bits"),
+                // The code that writes a fraction would make the module some kilobytes larger.
+                _ => String::from("…"),
             },
             Some(Value::Str(text)) => short(text, 60),
             Some(Value::Array(items)) => format!("[{} items]", items.len()),
@@ -341,15 +365,6 @@ impl<'v, 'p> Field<'v, 'p> {
         self.to_string()
     }
 
-    /// The path from the document on, which is what the author of an object knows: `spec.terms[0].key` in a request's
-    /// `object.spec.terms[0].key`.
-    pub fn place(&self) -> String {
-        let path = self.to_string();
-        ["object.", "oldObject."].iter().find_map(|root| path.strip_prefix(root)).unwrap_or(&path).to_owned()
-    }
-}
-
-impl Field<'_, '_> {
     /// The path within the object that a request carries, for findings: without the step from the request to the object.
     pub fn path_in_object(&self) -> String {
         let path = self.path();
@@ -402,3 +417,6 @@ pub fn short(text: &str, most: usize) -> String {
 pub fn quoted(words: &[&str]) -> String {
     words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
 }
+
+#[cfg(test)]
+mod tests;

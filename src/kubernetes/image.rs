@@ -1,18 +1,18 @@
-//! References to container images, taken apart.
+//! References to container images.
 //!
-//! Follows the grammar of `distribution/reference` 0.6.0 (`reference.go`, `regexp.go`), by which the kubelet and the
-//! container runtimes read them, with the digest algorithms of `opencontainers/go-digest`. It is so small a grammar that
-//! the crates that parse it weigh more than it does.
+//! Follows the grammar of `distribution/reference` 0.6.0 (`reference.go`, `regexp.go`), which the kubelet and the container
+//! runtimes use, with the digest algorithms of `opencontainers/go-digest`. The grammar is so small that every crate for it
+//! would add more code to the module than this file.
 
-/// A reference, as it is written: nothing is added to a short name.
+/// The parts of a reference as it is written. Nothing is added to a short name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ImageReference<'i> {
-    /// The part before the first slash, where it can be a host, with its port; for `library/ubuntu` that is `library`.
+    /// The part before the first slash when it can be a host, with its port. For `library/ubuntu` that is `library`.
     pub domain: Option<&'i str>,
-    /// The rest of the name, without domain.
+    /// The rest of the name, without the domain.
     pub path: &'i str,
     pub tag: Option<&'i str>,
-    /// Algorithm and value. Where there is one, it decides which image is run, whatever the tag.
+    /// Algorithm and value. It decides which image runs, whatever the tag says.
     pub digest: Option<&'i str>,
 }
 
@@ -24,7 +24,7 @@ const LONGEST_TAG: usize = 128;
 const DIGESTS: [(&str, usize); 3] = [("sha256", 64), ("sha384", 96), ("sha512", 128)];
 
 impl<'i> ImageReference<'i> {
-    /// Takes a reference apart; `None` when it is none, so that no runtime could pull it.
+    /// Parses a reference. `None` when the string is not one, so that no runtime could pull it.
     pub fn parse(text: &'i str) -> Option<Self> {
         let (text, digest) = match text.split_once('@') {
             Some((text, digest)) => (text, Some(digest)),
@@ -46,13 +46,13 @@ impl<'i> ImageReference<'i> {
         is_valid.then_some(ImageReference { domain, path, tag, digest })
     }
 
-    /// The last component of the path: the name by which people know the image, whichever registry holds it.
+    /// The last component of the path: the name of the image in every registry.
     pub fn short_name(&self) -> &'i str {
         self.path.rsplit('/').next().unwrap_or(self.path)
     }
 }
 
-/// A host name or an IPv6 address in brackets, and perhaps a port.
+/// A host name, or an IPv6 address in brackets, with an optional port.
 fn is_domain(text: &str) -> bool {
     let (host, port) = match text.rsplit_once(':') {
         Some((host, port)) if !port.ends_with(']') => (host, Some(port)),

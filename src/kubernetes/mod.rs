@@ -9,6 +9,7 @@ pub mod host_path;
 pub mod image;
 pub mod listing;
 pub mod mirror_pod;
+pub mod names;
 pub mod node_selector;
 pub mod owner;
 pub mod paths;

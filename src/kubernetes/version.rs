@@ -4,34 +4,35 @@ use std::cmp::Ordering;
 
 use semver::{Prerelease, Version};
 
-/// Words that begin the suffix of a version that is not finished yet.
+/// Words at the start of the suffix of an unfinished version.
 const UNFINISHED: [&str; 7] = ["alpha", "beta", "rc", "pre", "dev", "canary", "snapshot"];
 
 /// A version as people write it in a tag: `v3.6.1`, `3.0`, `v1.3.0-rc1`, `v3.0.0-eks-1-30-2`.
 ///
-/// Where the tag leaves numbers out it stands for every version that begins as it does.
+/// A tag that leaves numbers out stands for every version that begins with it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TagVersion {
     /// The first version that the tag may stand for.
     first: Version,
-    /// The first version after all that it may stand for; `None` when it stands for one alone.
+    /// The first version after all of those that the tag may stand for; `None` when it stands for exactly one.
     end: Option<Version>,
 }
 
 /// How a tag compares with a minimum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Age {
-    /// Whatever the tag stands for is the minimum or later.
+    /// Every version that the tag may stand for is the minimum or later.
     Enough,
     TooOld,
-    /// The tag stands for versions on both sides.
+    /// The tag may stand for versions on both sides of the minimum.
     Unknown,
 }
 
 impl TagVersion {
-    /// Reads a tag; `None` when it begins with no version. A `v` may stand before it, and behind it a suffix after `-`,
-    /// `_`, `.` or `+`. A suffix that begins with a word such as `rc` makes it a pre-release, as in semantic versioning;
-    /// any other is the vendor's and does not count. A lone number without `v` is no version: it may be a build's.
+    /// Reads a tag. `None` when it does not begin with a version. A `v` may come before the version, and a suffix after it,
+    /// separated by `-`, `_`, `.` or `+`. A suffix that begins with a word such as `rc` makes the version a pre-release, as
+    /// in semantic versioning; any other suffix is the vendor's and does not count. A single number without `v` is not read
+    /// as a version: it may be the number of a build.
     pub fn read(tag: &str) -> Option<Self> {
         let numbers = tag.strip_prefix(['v', 'V']).unwrap_or(tag);
         let (major, rest) = number(numbers)?;
@@ -86,6 +87,6 @@ fn pre_release(suffix: &str) -> Prerelease {
     if !UNFINISHED.iter().any(|word| lower.starts_with(word)) {
         return Prerelease::EMPTY;
     }
-    // What is unfinished in a way that semantic versioning cannot write comes before everything that is finished.
+    // An unfinished version that semantic versioning cannot write comes before every finished one.
     Prerelease::new(suffix).or_else(|_| Prerelease::new("0")).unwrap_or(Prerelease::EMPTY)
 }

@@ -2,17 +2,17 @@
 
 use crate::kubernetes::field::{Field, Unreadable};
 
-/// A pattern in which `*` stands for any text, also for none, and every other character for itself.
+/// A pattern in which `*` stands for any characters or none, and every other character for itself.
 ///
-/// What is matched are names of drivers, classes and namespaces. So a pattern is made of the characters of such names
-/// and `*`; the `?`, `[…]` and `{…}` of other pattern languages are refused, since no name could ever match them.
+/// It matches names of drivers, classes and namespaces. So it consists of the characters of such names and `*`. The `?`,
+/// `[…]` and `{…}` of other pattern languages are refused: no name could ever match them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Glob {
     pattern: String,
 }
 
 impl Glob {
-    /// Reads a pattern. The empty one matches the empty name alone.
+    /// Reads a pattern. The empty pattern matches only the empty name.
     ///
     /// # Errors
     /// A character that no name has.
@@ -22,13 +22,13 @@ impl Glob {
         if pattern.bytes().all(is_known) {
             return Ok(Glob { pattern: pattern.to_owned() });
         }
-        Err(field.unacceptable("lower-case letters, digits, `-`, `.` and `*`, which stands for any text"))
+        Err(field.unacceptable("lower-case letters, digits, `-`, `.` and `*`, which stands for any characters"))
     }
 
     /// Reads a list of patterns; `None` when it is absent.
     ///
     /// # Errors
-    /// What no pattern can be, and a list without any: it would match nothing.
+    /// What cannot be a pattern, and an empty list, which would match nothing.
     pub fn read_list(list: &Field<'_, '_>) -> Result<Option<Vec<Self>>, Unreadable> {
         if !list.is_present() {
             return Ok(None);
@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn a_star_stands_for_any_text_and_for_none() {
+    fn a_star_stands_for_any_characters_and_for_none() {
         for (pattern, names) in [
             ("*", ["", "a", "regional-ssd"].as_slice()),
             ("", &[""]),

@@ -227,7 +227,7 @@ fn what_keeps_it_from_starting_is_said_with_what_to_do() {
         (&["--module", "module.wasm", "--client-ca", "empty"], &format!("serve: empty: no certificate in it; {pem}")),
         (
             &["--module", "module.wasm", "--settings", "bad.yaml"],
-            "bad.yaml:1:15: tolerations.alowed: is not known; known here: `allowed`, `denied`, `standard`, \
+            "bad.yaml:1:15: tolerations.alowed: is not a known key; expected one of `allowed`, `denied`, `standard`, \
                 `numericOperators`, `enforcement`, `exempt`; `placement-guard settings` prints what is known",
         ),
         (

@@ -168,7 +168,7 @@ for (const [kind, { check, relation, tolerates, validateSettings }] of Object.en
     assert.equal(said(good, []), 'unreadable: after: must be an object, is a list: `[0 items]`');
     assert.equal(said(good, '{}, "object": {}').slice(0, 49), 'unreadable: after: is not readable JSON: trailing');
     assert.equal(said(good, good, []), 'unreadable: topology: must be an object, is a list: `[0 items]`');
-    assert.equal(said(good, good, { zone: {} }).slice(0, 42), 'unreadable: topology.zone: is not known; k');
+    assert.equal(said(good, good, { zone: {} }).slice(0, 45), 'unreadable: topology.zone: is not a known key');
     assert.equal(said(good, good, '{"zones": ]').slice(0, 49), 'unreadable: topology.zones: is not readable JSON:');
   });
 

@@ -43,9 +43,9 @@ pub struct Settings {
     pub tolerations: Option<Tolerations>,
     /// Node: taints that are meant to be numbers must be numbers.
     pub node_taints: Option<NodeTaints>,
-    /// CSIDriver: which service-account tokens a driver may ask for, and that they stay secret on the way.
+    /// CSIDriver: which service-account tokens a driver may ask for, and that nobody else sees them.
     pub csi_driver_tokens: Option<CsiDriverTokens>,
-    /// Claims, claim templates, PersistentVolumes and workloads: one writer where one is meant.
+    /// Claims, claim templates, PersistentVolumes and workloads: a single writer where one is meant.
     pub access_modes: Option<AccessModes>,
     /// PersistentVolume, StorageClass, Pods and workloads: local volumes and paths of nodes.
     pub local_volumes: Option<LocalVolumes>,
@@ -339,17 +339,21 @@ pub struct NodeTaints {
     pub exempt: Option<Exempt>,
 }
 
-/// Service-account tokens of CSI drivers. Judged where a driver asks for tokens.
+/// Service-account tokens of CSI drivers. This rule judges drivers that ask for tokens.
 #[derive(JsonSchema)]
 #[schemars(rename_all = "camelCase", deny_unknown_fields)]
 pub struct CsiDriverTokens {
     /// With `tokenRequests`, `serviceAccountTokenInSecrets` must be true. Needs API servers of 1.35.
     pub require_secrets: Option<bool>,
-    /// The audiences that drivers may ask tokens for. Not judged where absent; a driver that no pattern matches is not
-    /// judged either.
+    /// The audiences for which drivers may request tokens. Not judged when absent. Where several entries match a driver, it
+    /// may request what any of them allows; a driver that no entry matches may request no audience.
     pub audiences: Option<Vec<Audiences>>,
-    /// How long a token may live. None asked for counts as 3600 seconds.
+    /// How long a token may live. An absent `expirationSeconds` counts as 3600 seconds. 3607 seconds for an audience of the
+    /// API server count as a year: the API server extends exactly that number.
     pub expiration_seconds: Option<Seconds>,
+    /// The audiences of the API server, as `--api-audiences` lists them. `""` is always one. When absent:
+    /// `[https://kubernetes.default.svc, https://kubernetes.default.svc.cluster.local]`.
+    pub api_server_audiences: Option<Vec<String>>,
     /// With `tokenRequests`, `requiresRepublish` must be true, so that tokens are renewed.
     pub require_republish: Option<bool>,
     /// Needs the live cluster, which this version does not read.
@@ -363,7 +367,7 @@ pub struct CsiDriverTokens {
 #[derive(JsonSchema)]
 #[schemars(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Audiences {
-    /// Names of drivers, in which `*` is any text.
+    /// Names of drivers, in which `*` stands for any characters.
     #[schemars(length(min = 1), inner(regex(pattern = GLOB)))]
     pub drivers: Vec<String>,
     /// The audiences; `""` is the API server itself. An empty list allows none.
@@ -383,13 +387,16 @@ pub struct Seconds {
     pub max: Option<i64>,
 }
 
-/// One writer where one is meant. `ReadWriteOncePod` beside another mode, or on a volume that is not CSI, is always found.
+/// A single writer where one is meant. `ReadWriteOncePod` next to another mode, or on a volume that is not CSI, is always
+/// found.
 #[derive(JsonSchema)]
 #[schemars(rename_all = "camelCase", deny_unknown_fields)]
 pub struct AccessModes {
-    /// Claims that ask for `ReadWriteOnce` where `ReadWriteOncePod` is meant. Of several entries the strictest counts.
+    /// Claims that ask for `ReadWriteOnce`, and not for `ReadWriteMany`, where `ReadWriteOncePod` is meant. Of several entries
+    /// the strictest counts.
     pub single_writer: Option<Vec<SingleWriter>>,
-    /// CSI sidecars must know `ReadWriteOncePod`: csi-provisioner 3.0.0, csi-attacher 3.3.0, csi-resizer 1.3.0 or later.
+    /// CSI sidecars must know `ReadWriteOncePod`: csi-provisioner 3.0.0, csi-attacher 3.3.0, csi-resizer 1.3.0 or later. An
+    /// image with a digest, or with a vendor's own versions, is a warning.
     pub csi_sidecars: Option<bool>,
     pub when_cluster_unreadable: Option<WhenClusterUnreadable>,
     pub enforcement: Option<Enforcement>,
@@ -399,16 +406,17 @@ pub struct AccessModes {
 #[derive(JsonSchema)]
 #[schemars(rename_all = "camelCase", deny_unknown_fields)]
 pub struct SingleWriter {
-    /// Names of StorageClasses, in which `*` is any text; `""` is a claim that names none. Every class where absent.
+    /// Names of StorageClasses, in which `*` stands for any characters; `""` is a claim that names none. Every class when
+    /// absent.
     #[schemars(length(min = 1), inner(regex(pattern = GLOB)))]
     pub storage_classes: Option<Vec<String>>,
-    /// Namespaces, in which `*` is any text. Every namespace where absent.
+    /// Namespaces, in which `*` stands for any characters. Every namespace when absent.
     #[schemars(length(min = 1), inner(regex(pattern = GLOB)))]
     pub namespaces: Option<Vec<String>>,
     pub level: Level,
 }
 
-/// Whether a claim with several writers is refused.
+/// Whether a claim that may have several writers is refused.
 #[derive(JsonSchema)]
 #[schemars(rename_all = "camelCase")]
 pub enum Level {

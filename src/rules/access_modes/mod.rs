@@ -1,19 +1,20 @@
 //! `accessModes`: one writer where one writer is meant.
 //!
-//! `ReadWriteOnce` means one *node*; all pods on it may write. `ReadWriteOncePod` means one pod in the cluster. Judged are
-//! claims wherever they stand, PersistentVolumes, and the CSI sidecars without which the mode does not work. On an UPDATE
-//! what a claim, a volume or a container had already is left alone.
+//! `ReadWriteOnce` means one *node*; every pod on it may write. `ReadWriteOncePod` means one pod in the cluster. This rule
+//! judges claims wherever they are written, PersistentVolumes, and the CSI sidecars without which the mode does not work.
+//! On an UPDATE it leaves alone what a claim, a volume or a container had before.
 //!
-//! A claim that names no class has the empty one. The API server gives the default class to a claim before it asks, but to
-//! no template, and a claim that a controller makes of its template is not judged again: whoever means the default class
-//! names both it and `""`.
+//! A claim that names no class has the empty class. The API server gives the default class to a claim before it asks this
+//! rule, but not to a template. A claim that a controller makes from its template is not judged again. So settings that
+//! mean the default class name both that class and `""`.
 
 mod csi_sidecars;
 
-use crate::rules::rule::{Rule, Stopped};
-
-use crate::kubernetes::claim::{AccessModes, Claim, ClaimKind, MANY_NODES, ONE_NODE, ONE_POD, read_claims};
+use crate::kubernetes::claim::{
+    AccessModes, Claim, ClaimKind, Claims, MANY_WRITERS, ONE_NODE, ONE_POD, STEPS_FOR_A_MODE, read_claims,
+};
 use crate::kubernetes::field::{Field, Unreadable, quoted, short};
+use crate::kubernetes::listing::first_few;
 use crate::kubernetes::owner::is_owned_by;
 use crate::kubernetes::request::{Operation, Request};
 use crate::kubernetes::volume_source::{MIGRATED_TO_CSI, VolumeSource};
@@ -21,10 +22,11 @@ use crate::logic::Budget;
 use crate::rules::decision::Report;
 use crate::rules::finding::{Code, Few, Finding};
 use crate::rules::glob::Glob;
+use crate::rules::rule::{Rule, Stopped};
 use crate::rules::section::{choice, only_keys, when_cluster_unreadable};
 
-/// The users as whom the kube-controller-manager makes claims out of templates: with an account per controller, which is
-/// the usual way, or as itself.
+/// The users as which the kube-controller-manager makes claims from templates: usually one account for each controller,
+/// otherwise its own.
 const CLAIM_MAKERS: [&str; 3] = [
     "system:serviceaccount:kube-system:statefulset-controller",
     "system:serviceaccount:kube-system:ephemeral-volume-controller",
@@ -38,6 +40,9 @@ pub struct AccessModesRule {
     csi_sidecars: bool,
 }
 
+/// Steps for comparing the class of one claim with one pattern of `singleWriter`.
+const STEPS_FOR_A_PATTERN: usize = 20;
+
 /// Claims of some classes in some namespaces should have one writer.
 #[derive(Debug)]
 struct SingleWriter {
@@ -49,7 +54,7 @@ struct SingleWriter {
 
 impl AccessModesRule {
     /// # Errors
-    /// Whatever is not exactly understood.
+    /// A key or value that is not known.
     pub fn read(section: &Field<'_, '_>) -> Result<Self, Unreadable> {
         only_keys(section, &["singleWriter", "csiSidecars", "whenClusterUnreadable"])?;
         when_cluster_unreadable(section)?;
@@ -58,13 +63,6 @@ impl AccessModesRule {
             single_writer: single_writer.each(SingleWriter::read)?,
             csi_sidecars: section.boolean_of("csiSidecars")?.unwrap_or(false),
         })
-    }
-
-    /// Whether a claim should have one writer: `Some(true)` when it must.
-    fn wants_single_writer(&self, class: &str, namespace: &str) -> Option<bool> {
-        let covering = self.single_writer.iter().filter(|entry| entry.covers(class, namespace));
-        // Of several entries the strictest counts.
-        covering.map(|entry| entry.required).max()
     }
 }
 
@@ -82,21 +80,30 @@ impl SingleWriter {
         })
     }
 
-    fn covers(&self, class: &str, namespace: &str) -> bool {
-        let matches = |globs: &Option<Vec<Glob>>, name: &str| {
-            globs.as_ref().is_none_or(|globs| globs.iter().any(|glob| glob.matches(name)))
-        };
-        matches(&self.classes, class) && matches(&self.namespaces, namespace)
+    fn covers_class(&self, class: &str) -> bool {
+        matches(self.classes.as_deref(), class)
     }
+
+    fn covers_namespace(&self, namespace: &str) -> bool {
+        matches(self.namespaces.as_deref(), namespace)
+    }
+}
+
+fn matches(globs: Option<&[Glob]>, name: &str) -> bool {
+    globs.is_none_or(|globs| globs.iter().any(|glob| glob.matches(name)))
 }
 
 impl Rule for AccessModesRule {
     fn judge(&self, request: &Request<'_, '_>, budget: &mut Budget, report: &mut Report) -> Result<(), Stopped> {
-        if !request.stores() || request.sub_resource.is_some() {
+        // A write of a claim's status stores its annotations too, and the beta annotation names the class: the API server
+        // takes back the spec only (`persistentvolumeclaimStatusStrategy.PrepareForUpdate`), and unlike
+        // `ValidatePersistentVolumeClaimUpdate`, `ValidatePersistentVolumeClaimStatusUpdate` lets the annotation change.
+        let is_judged = request.sub_resource.is_none() || request.stores_labels_of("", "PersistentVolumeClaim");
+        if !request.stores() || !is_judged {
             return Ok(());
         }
         if request.is_about("", "PersistentVolume") {
-            return Ok(judge_volume(request, report)?);
+            return judge_volume(request, budget, report);
         }
         self.judge_claims(request, budget, report)?;
         if self.csi_sidecars { csi_sidecars::judge(request, budget, report) } else { Ok(()) }
@@ -104,38 +111,42 @@ impl Rule for AccessModesRule {
 }
 
 impl AccessModesRule {
-    fn judge_claims(
-        &self,
-        request: &Request<'_, '_>,
-        _budget: &mut Budget,
-        report: &mut Report,
-    ) -> Result<(), Stopped> {
-        let new = read_claims(request.new_state()?, request.group, request.kind)?;
+    fn judge_claims(&self, request: &Request<'_, '_>, budget: &mut Budget, report: &mut Report) -> Result<(), Stopped> {
+        let new = read_claims(request.new_state()?, request.group, request.kind, budget)??;
         let old = match request.old_state()? {
-            Some(object) => read_claims(object, request.group, request.kind)?,
-            None => Vec::new(),
+            Some(object) => read_claims(object, request.group, request.kind, budget)??,
+            None => Claims::default(),
         };
-        if new.is_empty() || comes_from_a_template(request)? {
+        if comes_from_a_template(request)? {
             return Ok(());
         }
         let namespace = request.namespace.unwrap_or_default();
+        let entries: Vec<&SingleWriter> =
+            self.single_writer.iter().filter(|entry| entry.covers_namespace(namespace)).collect();
+        let patterns = entries.iter().map(|entry| entry.classes.as_ref().map_or(1, Vec::len)).sum::<usize>();
+        let is_status = request.sub_resource.is_some();
         let few = |code: Code| Few::new(code, "claims");
         let (mut required, mut preferred) = (few(Code::SingleWriterRequired), few(Code::SingleWriterRequired));
         let mut not_alone = few(Code::RwopNotAlone);
-        for claim in &new {
-            let old = old.iter().find(|old| (old.kind, old.name) == (claim.kind, claim.name));
-            let same_modes = old.is_some_and(|old| old.access_modes == claim.access_modes);
+        for claim in new.iter() {
+            budget.spend(patterns.saturating_mul(STEPS_FOR_A_PATTERN))?;
+            let old = old.same(claim);
+            // A write of the status does not store the modes.
+            let same_modes = is_status || old.is_some_and(|old| old.access_modes == claim.access_modes);
             let same_class = old.is_some_and(|old| old.class == claim.class);
-            let unchanged = same_modes && same_class;
-            match self.wants_single_writer(claim.class, namespace) {
-                Some(must) if !unchanged && is_for_one_node(&claim.access_modes) => {
-                    let finding = single_writer(claim, must);
-                    if must { required.push(finding) } else { preferred.push(finding.as_warning()) }
+            if !(same_modes && same_class) && may_have_several_writers(&claim.access_modes) {
+                let covering = entries.iter().filter(|entry| entry.covers_class(claim.class));
+                // Of several entries the strictest counts.
+                match covering.map(|entry| entry.required).max() {
+                    Some(true) => required.push_with(|| single_writer(claim, &new, "required", "accepted")),
+                    Some(false) => {
+                        preferred.push_with(|| single_writer(claim, &new, "preferred", "preferred").as_warning());
+                    }
+                    None => {}
                 }
-                _ => {}
             }
-            if !same_modes && let Some(finding) = not_alone_in(&claim.access_modes, &described(claim), &claim.path) {
-                not_alone.push(finding);
+            if !same_modes && let Some(other) = beside_one_pod(&claim.access_modes) {
+                not_alone.push_with(|| not_alone_in(&claim.access_modes, other, &described(claim), &new.path(claim)));
             }
         }
         [required, preferred, not_alone].into_iter().for_each(|few| report.find_few(few));
@@ -145,9 +156,9 @@ impl AccessModesRule {
 
 /// Whether a claim was judged where it was written: in the template of a StatefulSet or in a pod.
 ///
-/// On a CREATE the user says so. An audit names no user: there a claim says so that is owned by its pod or StatefulSet. By
-/// default a StatefulSet does not own its claims, and nothing else in them says where they come from; an audit reports
-/// such a claim beside the StatefulSet.
+/// On a CREATE the user shows it. An audit names no user: there the owner references of the claim itself show it. Those in a
+/// template prove nothing. By default a StatefulSet does not own its claims, and nothing else in them shows where they come
+/// from, so an audit reports such a claim in addition to the StatefulSet.
 fn comes_from_a_template(request: &Request<'_, '_>) -> Result<bool, Unreadable> {
     if request.operation != Operation::Create || !request.is_about("", "PersistentVolumeClaim") {
         return Ok(false);
@@ -159,9 +170,10 @@ fn comes_from_a_template(request: &Request<'_, '_>) -> Result<bool, Unreadable> 
     Ok(is_owned_by(&metadata, "v1", "Pod")? || is_owned_by(&metadata, "apps/v1", "StatefulSet")?)
 }
 
-/// Whether a claim asks for one node and for no mode with several: `ReadWriteOncePod` may be what is meant.
-fn is_for_one_node(modes: &AccessModes<'_>) -> bool {
-    modes.contains(ONE_NODE) && !MANY_NODES.iter().any(|mode| modes.contains(mode))
+/// Whether a claim asks for one node and not for many writers: `ReadWriteOncePod` may be what is meant. `ReadOnlyMany` does
+/// not widen who may write, so listing it as well makes no difference.
+fn may_have_several_writers(modes: &AccessModes<'_>) -> bool {
+    modes.contains(ONE_NODE) && !modes.contains(MANY_WRITERS)
 }
 
 fn described(claim: &Claim<'_>) -> String {
@@ -173,52 +185,57 @@ fn described(claim: &Claim<'_>) -> String {
     }
 }
 
-fn single_writer(claim: &Claim<'_>, required: bool) -> Finding {
-    let (verb, what) = (if required { "required" } else { "preferred" }, described(claim));
-    let headline =
-        format!("single writer {verb}: {what} asks for `{ONE_NODE}`, so every pod on its node may write at once");
+fn single_writer(claim: &Claim<'_>, claims: &Claims<'_>, level: &str, proposed: &str) -> Finding {
+    let headline = format!(
+        "single writer {level}: {} asks for `{ONE_NODE}`, so every pod on its node may write at the same time",
+        described(claim)
+    );
     let class = match claim.class {
         "" => String::from("it names no StorageClass"),
         class => format!("its StorageClass: `{}`", short(class, 120)),
     };
     Finding::new(Code::SingleWriterRequired, headline)
-        .detail(format!("{}: {}", claim.path, listed(&claim.access_modes)))
+        .detail(format!("{}: {}", claims.path(claim), listed(&claim.access_modes)))
         .detail(class)
-        .detail(format!("accepted: `{ONE_POD}` alone, of a CSI driver; a claim that exists must be made anew for it"))
+        .detail(format!(
+            "{proposed}: only `{ONE_POD}`, with a CSI driver; the modes of an existing claim cannot change, so create a \
+             new claim"
+        ))
 }
 
-/// What a list of modes has when another mode stands beside `ReadWriteOncePod`: the API server refuses that too.
-fn not_alone_in(modes: &AccessModes<'_>, what: &str, path: &str) -> Option<Finding> {
-    let other = modes.iter().find(|mode| *mode != ONE_POD).filter(|_| modes.contains(ONE_POD))?;
-    let headline = format!("access mode not alone: {what} lists `{}` beside `{ONE_POD}`", short(other, 60));
-    let finding = Finding::new(Code::RwopNotAlone, headline)
+/// The first mode that is listed next to `ReadWriteOncePod`: the API server refuses that too.
+fn beside_one_pod<'v>(modes: &AccessModes<'v>) -> Option<&'v str> {
+    modes.iter().find(|mode| *mode != ONE_POD).filter(|_| modes.contains(ONE_POD))
+}
+
+fn not_alone_in(modes: &AccessModes<'_>, other: &str, what: &str, path: &str) -> Finding {
+    let headline = format!("access mode not alone: {what} lists `{}` next to `{ONE_POD}`", short(other, 60));
+    Finding::new(Code::RwopNotAlone, headline)
         .detail(format!("{path}: {}", listed(modes)))
-        .detail("one pod alone and several cannot both be promised")
-        .detail(format!("accepted: `{ONE_POD}` alone, or without it"));
-    Some(finding)
+        .detail("a volume cannot promise both single-pod and shared access")
+        .detail(format!("accepted: only `{ONE_POD}`, or a list without it"))
 }
 
 fn listed(modes: &AccessModes<'_>) -> String {
-    short(&quoted(&modes.iter().collect::<Vec<_>>()), 200)
+    first_few(modes.iter().map(|mode| format!("`{}`", short(mode, 60))), 5, ", ")
 }
 
-fn judge_volume(request: &Request<'_, '_>, report: &mut Report) -> Result<(), Unreadable> {
+fn judge_volume(request: &Request<'_, '_>, budget: &mut Budget, report: &mut Report) -> Result<(), Stopped> {
     let new = VolumeSource::read(request.new_state()?)?;
+    budget.spend(new.access_modes.iter().len().saturating_mul(STEPS_FOR_A_MODE))?;
     let old = request.old_state()?.map(VolumeSource::read).transpose()?;
     let name = short(request.object_name()?, 120);
     let same_modes = old.as_ref().is_some_and(|old| old.access_modes == new.access_modes);
-    if !same_modes
-        && let Some(finding) = not_alone_in(&new.access_modes, &format!("volume `{name}`"), "spec.accessModes")
-    {
-        report.find(finding);
+    if !same_modes && let Some(other) = beside_one_pod(&new.access_modes) {
+        report.find(not_alone_in(&new.access_modes, other, &format!("volume `{name}`"), "spec.accessModes"));
     }
     let has_unkept = |volume: &VolumeSource<'_>| volume.access_modes.contains(ONE_POD) && !volume.is_csi;
     if has_unkept(&new) && !old.as_ref().is_some_and(has_unkept) {
-        let source = new.other.map_or_else(|| String::from("no known source"), |name| format!("source `{name}`"));
+        let source = new.other.map_or_else(|| String::from("no known source"), |name| format!("the source `{name}`"));
         let headline = format!("access mode not on CSI: volume `{name}` has `{ONE_POD}` and {source}");
         let finding = Finding::new(Code::RwopNotCsi, headline)
             .detail(format!("spec.accessModes: {}", listed(&new.access_modes)))
-            .detail(format!("`{ONE_POD}` is supported for CSI volumes alone, and for those that migrate to CSI"))
+            .detail(format!("only CSI volumes, and those that migrate to CSI, support `{ONE_POD}`"))
             .detail(format!("accepted: `csi`, {}; or another access mode", quoted(&MIGRATED_TO_CSI)));
         report.find(finding);
     }

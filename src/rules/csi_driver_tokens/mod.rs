@@ -1,11 +1,15 @@
 //! `csiDriverTokens`: which service-account tokens a CSI driver may ask for, and that they stay secret on the way.
 //!
-//! Judged is a CSIDriver with `tokenRequests`; without them nothing is handed out. On an UPDATE each token that reaches
-//! the driver just as it did before is left alone, whatever else changes: what is new is judged, not what was there. A
-//! token is known by its audience, so shortening the life of one that is still in the volume context is no new leak.
+//! This rule judges a CSIDriver with `tokenRequests`; without them the driver gets no token. On an UPDATE it leaves alone
+//! each token that reaches the driver as it did before: it judges what is new. A token is identified by its audience, so a
+//! shorter lifetime for a token that is still in the volume context is not a new leak.
 
-use crate::kubernetes::csi_driver::{CsiDriver, DEFAULT_EXPIRATION_SECONDS, EXPIRATION_SECONDS, TokenRequest};
-use crate::kubernetes::field::{Field, Unreadable, quoted, short};
+use crate::kubernetes::csi_driver::{
+    CsiDriver, DEFAULT_EXPIRATION_SECONDS, EXPIRATION_SECONDS, EXTENDED_SECONDS, TokenRequest,
+};
+use crate::kubernetes::field::{Field, Unreadable, short};
+use crate::kubernetes::listing::first_few;
+use crate::kubernetes::names::Names;
 use crate::kubernetes::request::Request;
 use crate::logic::Budget;
 use crate::rules::decision::Report;
@@ -14,16 +18,20 @@ use crate::rules::glob::Glob;
 use crate::rules::rule::{Rule, Stopped};
 use crate::rules::section::{NEEDS_CLUSTER, only_keys, when_cluster_unreadable};
 
-/// What is said of every token in the volume context: why not there, what instead, in which order, and the way back.
+/// The lines about every token in the volume context: why not there, what instead, in which order, and the way back.
 const WHY_SECRETS: &[&str] = &[
-    "`volume_context` is not kept secret: drivers logged it with the tokens in it (CVE-2023-2878 in secrets-store, \
+    "`volume_context` is not kept secret: drivers logged it together with the tokens (CVE-2023-2878 in secrets-store, \
      CVE-2024-3744 in azure-file)",
     "accepted: `serviceAccountTokenInSecrets: true`",
-    "in this order: API servers and kubelets of 1.35 or later; on every node a driver that reads `secrets` and falls \
-     back to `volume_context`; then this field, in an update of its own",
+    "upgrade in this order: API servers and kubelets to 1.35 or later; on every node the driver, to a version that reads \
+     `secrets` and falls back to `volume_context`; then set this field, in an update of its own",
     "API servers before 1.35 drop the field, so `requireSecrets` cannot be met there",
-    "in an incident, `enforcement: warn` or `exempt` in the settings of `csiDriverTokens` lets this pass",
+    "in an incident, `enforcement: warn` or `exempt` in the settings of `csiDriverTokens` lets this request pass",
 ];
+
+/// The audiences that an API server has unless `--api-audiences` or the issuer says otherwise.
+const API_SERVER_AUDIENCES: [&str; 2] =
+    ["https://kubernetes.default.svc", "https://kubernetes.default.svc.cluster.local"];
 
 /// The section's settings.
 #[derive(Debug)]
@@ -32,6 +40,8 @@ pub struct CsiDriverTokens {
     /// `None` when audiences are not judged; an empty list allows none.
     audiences: Option<Vec<Audiences>>,
     expiration: Option<Seconds>,
+    /// The audiences of the API server, in addition to the empty one.
+    api_server_audiences: Vec<String>,
     require_republish: bool,
 }
 
@@ -42,7 +52,7 @@ struct Audiences {
     allow: Vec<String>,
 }
 
-/// The seconds that a token may live; what is absent sets no limit.
+/// How many seconds a token may live. What is absent sets no limit.
 #[derive(Debug, Clone, Copy)]
 struct Seconds {
     min: Option<i64>,
@@ -51,7 +61,7 @@ struct Seconds {
 
 impl CsiDriverTokens {
     /// # Errors
-    /// Whatever is not exactly understood, or needs the live cluster.
+    /// A key or value that is not known, or that needs the live cluster.
     pub fn read(section: &Field<'_, '_>) -> Result<Self, Unreadable> {
         only_keys(
             section,
@@ -59,6 +69,7 @@ impl CsiDriverTokens {
                 "requireSecrets",
                 "audiences",
                 "expirationSeconds",
+                "apiServerAudiences",
                 "requireRepublish",
                 "rollout",
                 "whenClusterUnreadable",
@@ -71,11 +82,21 @@ impl CsiDriverTokens {
         when_cluster_unreadable(section)?;
         let audiences = section.get("audiences")?;
         let rules = audiences.each(Audiences::read)?;
+        let own = section.get("apiServerAudiences")?;
+        let own_audiences = if own.is_present() { own.strings()? } else { API_SERVER_AUDIENCES.to_vec() };
         Ok(CsiDriverTokens {
             require_secrets: section.boolean_of("requireSecrets")?.unwrap_or(false),
             audiences: audiences.is_present().then_some(rules),
             expiration: Seconds::read(&section.get("expirationSeconds")?)?,
+            api_server_audiences: own_audiences.into_iter().map(str::to_owned).collect(),
             require_republish: section.boolean_of("requireRepublish")?.unwrap_or(false),
+        })
+    }
+
+    /// How long the tokens of a request live, in seconds.
+    fn lifetime(&self, request: &TokenRequest<'_>) -> i64 {
+        request.lifetime(|audience| {
+            audience.is_empty() || self.api_server_audiences.iter().any(|own| own.as_str() == audience)
         })
     }
 }
@@ -85,7 +106,8 @@ impl Audiences {
         item.only(&["drivers", "allow"])?;
         let drivers = item.get("drivers")?;
         let Some(globs) = Glob::read_list(&drivers)? else {
-            return Err(drivers.unreadable("is missing; must be a list of driver names, in which `*` is any text"));
+            return Err(drivers
+                .unreadable("is missing; must be a list of driver names, in which `*` stands for any characters"));
         };
         let allow = item.get("allow")?;
         if !allow.is_present() {
@@ -133,13 +155,16 @@ impl Seconds {
 }
 
 impl Rule for CsiDriverTokens {
-    fn judge(&self, request: &Request<'_, '_>, _budget: &mut Budget, report: &mut Report) -> Result<(), Stopped> {
+    fn judge(&self, request: &Request<'_, '_>, budget: &mut Budget, report: &mut Report) -> Result<(), Stopped> {
         if !request.stores() || !request.is_about("storage.k8s.io", "CSIDriver") {
             return Ok(());
         }
         let name = request.object_name()?;
-        let new = CsiDriver::read(request.new_state()?)?;
-        let old = request.old_state()?.map(CsiDriver::read).transpose()?.unwrap_or_default();
+        let new = CsiDriver::read(request.new_state()?, budget)??;
+        let old = match request.old_state()? {
+            Some(object) => CsiDriver::read(object, budget)??,
+            None => CsiDriver::default(),
+        };
         let judgement = Judgement { rule: self, driver: name, name: short(name, 120), new: &new, old: &old };
         judgement.volume_context(report);
         judgement.audiences(report);
@@ -181,7 +206,7 @@ impl Judgement<'_> {
             );
             let finding = Finding::new(Code::TokenBackToVolumeContext, headline)
                 .detail(format!("{field}, was `true`, with tokens for {}", audiences(&now)))
-                .detail("`volume_context` is not kept secret: a token that is logged there is good until it expires")
+                .detail("`volume_context` is not kept secret: a token that is logged there is valid until it expires")
                 .detail("a driver that no longer reads `volume_context` gets no token at all");
             report.find(finding);
         }
@@ -191,56 +216,73 @@ impl Judgement<'_> {
         let Some(rules) = &self.rule.audiences else { return };
         let mine = rules.iter().filter(|rule| rule.drivers.iter().any(|glob| glob.matches(self.driver)));
         let mine: Vec<&Audiences> = mine.collect();
-        if mine.is_empty() && !rules.is_empty() {
-            return;
-        }
+        // A driver that no entry names may ask for nothing, so that another entry never allows it more or less.
         let allowed: Vec<&str> = mine.iter().flat_map(|rule| &rule.allow).map(String::as_str).collect();
-        let asked_before =
-            |request: &TokenRequest<'_>| self.old.token_requests.iter().any(|old| old.audience == request.audience);
+        let (named, before) = (Names::of(allowed.iter().copied()), Names::of(self.old.audiences()));
         let mut few = Few::new(Code::TokenAudienceNotAllowed, "audiences in spec.tokenRequests");
         for (index, request) in self.new.token_requests.iter().enumerate() {
-            if allowed.contains(&request.audience) || asked_before(request) {
+            if named.contains(request.audience) || before.contains(request.audience) {
                 continue;
             }
-            let audience = audience(request.audience);
-            let headline = format!("token audience not allowed: driver `{}` asks for tokens for {audience}", self.name);
-            let mut finding = Finding::new(Code::TokenAudienceNotAllowed, headline)
-                .detail(format!("spec.tokenRequests[{index}].audience: `{}`", short(request.audience, 200)));
-            if request.audience.is_empty() {
-                finding = finding.detail(
-                    "such a token speaks for the pod to the cluster itself; where that is meant, list it as `\"\"`",
-                );
-            }
-            let accepted = if allowed.is_empty() { String::from("no audience") } else { audiences(&allowed) };
-            few.push(finding.detail(format!("accepted: {accepted}")));
+            few.push_with(|| {
+                let audience = audience(request.audience);
+                let headline =
+                    format!("token audience not allowed: driver `{}` asks for tokens for {audience}", self.name);
+                let mut finding = Finding::new(Code::TokenAudienceNotAllowed, headline)
+                    .detail(format!("spec.tokenRequests[{index}].audience: `{}`", short(request.audience, 200)));
+                if request.audience.is_empty() {
+                    finding = finding.detail(
+                        "with such a token the driver acts as the pod towards the API server; to allow it, list `\"\"`",
+                    );
+                }
+                finding.detail(match (mine.is_empty(), allowed.is_empty()) {
+                    (true, _) => String::from(
+                        "accepted: no audience, since no entry of `csiDriverTokens.audiences` matches this driver",
+                    ),
+                    (false, true) => String::from("accepted: no audience"),
+                    (false, false) => format!("accepted: {}", audiences(&allowed)),
+                })
+            });
         }
         report.find_few(few);
     }
 
     fn expiration(&self, report: &mut Report) {
         let Some(limits) = self.rule.expiration else { return };
+        let before = Names::of(self.old.audiences());
         let mut few = Few::new(Code::TokenExpirationOutOfRange, "expirations in spec.tokenRequests");
         for (index, request) in self.new.token_requests.iter().enumerate() {
-            let is_same =
-                |old: &TokenRequest<'_>| old.audience == request.audience && old.seconds() == request.seconds();
-            if limits.admits(request.seconds()) || self.old.token_requests.iter().any(is_same) {
+            let lifetime = self.rule.lifetime(request);
+            let old = before.position(request.audience).and_then(|position| self.old.token_requests.get(position));
+            if limits.admits(lifetime) || old.is_some_and(|old| self.rule.lifetime(old) == lifetime) {
                 continue;
             }
-            let headline = format!(
-                "token expiration out of range: driver `{}` asks for tokens of {} s, accepted: {}",
-                self.name,
-                request.seconds(),
-                limits.describe()
-            );
-            let value = match request.expiration_seconds {
-                Some(seconds) => format!("`{seconds}`"),
-                None => format!("absent, which becomes {DEFAULT_EXPIRATION_SECONDS} s when the token is requested"),
-            };
-            few.push(
-                Finding::new(Code::TokenExpirationOutOfRange, headline)
+            few.push_with(|| {
+                let headline = format!(
+                    "token expiration out of range: driver `{}` gets tokens that live {lifetime} s, accepted: {}",
+                    self.name,
+                    limits.describe()
+                );
+                let value = match request.expiration_seconds {
+                    Some(seconds) => format!("`{seconds}`"),
+                    None => format!("absent, which becomes {DEFAULT_EXPIRATION_SECONDS} s when the token is requested"),
+                };
+                let finding = Finding::new(Code::TokenExpirationOutOfRange, headline)
                     .detail(format!("spec.tokenRequests[{index}].expirationSeconds: {value}"))
-                    .detail(format!("these are the tokens for {}", audience(request.audience))),
-            );
+                    .detail(format!("these are the tokens for {}", audience(request.audience)));
+                if request.expiration_seconds == Some(lifetime) || lifetime == DEFAULT_EXPIRATION_SECONDS {
+                    return finding;
+                }
+                finding
+                    .detail(format!(
+                        "the API server extends a token of exactly {EXTENDED_SECONDS} s for its own audience to a year \
+                         (`--service-account-extend-token-expiration` is on by default)"
+                    ))
+                    .detail(format!(
+                        "accepted: a number other than {EXTENDED_SECONDS}; which audiences are the API server's own is set \
+                         in `csiDriverTokens.apiServerAudiences`"
+                    ))
+            });
         }
         report.find_few(few);
     }
@@ -251,7 +293,7 @@ impl Judgement<'_> {
             return;
         }
         let headline = format!(
-            "token republish missing: driver `{}` gets a token when a volume is mounted, and none when it expires",
+            "token republish missing: driver `{}` gets a token when a volume is mounted, but no fresh one when it expires",
             self.name
         );
         let finding = Finding::new(Code::TokenRepublishMissing, headline)
@@ -261,14 +303,15 @@ impl Judgement<'_> {
                 audiences(&added)
             ))
             .detail(
-                "accepted: `requiresRepublish: true`, for which the kubelet hands out fresh tokens again and again",
+                "accepted: `requiresRepublish: true`, with which the kubelet passes fresh tokens to the driver periodically",
             );
         report.find(finding);
     }
 }
 
 /// What is in `now` and was not in `before`.
-fn added<'a>(now: &[&'a str], before: &[&str]) -> Vec<&'a str> {
+fn added<'a>(now: &[&'a str], before: &[&'a str]) -> Vec<&'a str> {
+    let before = Names::of(before.iter().copied());
     now.iter().filter(|audience| !before.contains(audience)).copied().collect()
 }
 
@@ -285,11 +328,6 @@ fn audience(name: &str) -> String {
 }
 
 fn audiences(names: &[&str]) -> String {
-    const MOST: usize = 5;
-    let shown: Vec<String> = names.iter().take(MOST).map(|name| short(name, 120)).collect();
-    let shown: Vec<&str> = shown.iter().map(|name| if name.is_empty() { "\"\"" } else { name }).collect();
-    match names.len().saturating_sub(MOST) {
-        0 => quoted(&shown),
-        more => format!("{} and +{more}", quoted(&shown)),
-    }
+    let shown = |name: &&str| if name.is_empty() { String::from("`\"\"`") } else { format!("`{}`", short(name, 120)) };
+    first_few(names.iter().map(shown), 5, ", ")
 }

@@ -143,7 +143,7 @@ async fn a_body_that_is_no_request_is_answered_in_a_form_that_gatekeeper_reads()
 async fn what_is_wrong_with_a_key_is_a_refusal_and_no_fault() {
     let server = start(built(), bounds(), None).await;
     let request = r#"{"operation":"CREATE","kind":{"kind":"PersistentVolume"},"object":{}}"#;
-    let unknown = "settings are not valid: volumeNodeAfinity: is not known; known here: `volumeNodeAffinity`, `tolerations`, \
+    let unknown = "settings are not valid: volumeNodeAfinity: is not a known key; expected one of `volumeNodeAffinity`, `tolerations`, \
         `nodeTaints`, `csiDriverTokens`, `accessModes`, `localVolumes`, `volumeBinding`";
     let cases = [
         (
