@@ -356,7 +356,7 @@ const MOVED: [(&str, &str); 14] = [
     ("TestValidateVolumeNodeAffinityUpdate#29", "equivalent"),
     // From no affinity to one: upstream always lets it through.
     ("TestValidateVolumeNodeAffinityUpdate#33", "narrowed"),
-    // `-1` is no label value: both states match nothing.
+    // `-1` is not a label value: both states match nothing.
     ("TestValidateVolumeNodeAffinityUpdate#35", "equivalent"),
     // `Exists` without values and with an empty list of them is read alike.
     ("derived#127", "unchanged"),
@@ -364,7 +364,7 @@ const MOVED: [(&str, &str); 14] = [
     ("derived#132", "narrowed"),
     // `matchFields` asks nothing of a node.
     ("derived#133", "equivalent"),
-    // The empty key is no label key: the new term is dead.
+    // The empty key is not a label key: the new term is dead.
     ("derived#134", "narrowed"),
     ("derived#138", "unchanged"),
 ];

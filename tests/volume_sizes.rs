@@ -49,6 +49,17 @@ fn shapes(many: usize) -> Vec<(&'static str, Value)> {
     ]
 }
 
+/// The same volume as an in-tree one, with labels that its translation adds to every term.
+fn in_tree(mut volume: Value) -> Value {
+    volume["spec"]["cinder"] = json!({"volumeID": "data"});
+    volume["metadata"]["labels"] = json!({
+        "topology.kubernetes.io/zone": "nova__other",
+        "failure-domain.beta.kubernetes.io/region": "east",
+        "topology.kubernetes.io/region": "east",
+    });
+    volume
+}
+
 fn each_value(many: usize) -> Vec<String> {
     (0..many).map(|index| format!("v{index}")).collect()
 }
@@ -59,6 +70,11 @@ const AT_ONCE: Duration = Duration::from_secs(3);
 #[test]
 fn a_volume_that_is_too_large_is_refused_at_once_and_says_so() {
     let everywhere = ["widened", "narrowed", "shifted", "undecided"];
+    let in_trees = shapes(2_000).into_iter().map(|(what, large)| (what, in_tree(large)));
+    for (what, large) in in_trees {
+        let (_, took) = judge(Some(&in_tree(volume(vec![json!({})]))), &large, &[]);
+        assert!(took < AT_ONCE, "{what}, in-tree: {took:?}");
+    }
     for (what, large) in shapes(MANY) {
         let small = volume(vec![json!({"matchExpressions": [requirement("k", &[])]})]);
         for old in [None, Some(&small)] {
@@ -77,7 +93,8 @@ fn a_volume_that_is_too_large_is_refused_at_once_and_says_so() {
 
 #[test]
 fn a_volume_of_a_size_that_somebody_might_write_is_decided() {
-    for (what, large) in shapes(500) {
+    let in_trees = shapes(50).into_iter().map(|(what, large)| (what, in_tree(large)));
+    for (what, large) in shapes(500).into_iter().chain(in_trees) {
         let (answer, took) = judge(Some(&large), &large, &[]);
         assert_eq!(answer["audit_annotations"]["relation"], "unchanged", "{what}: {answer}");
         assert!(took < AT_ONCE, "{what}: {took:?}");

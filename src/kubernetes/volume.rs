@@ -30,8 +30,8 @@ pub struct Volume {
     in_tree: Option<InTree>,
     /// What the scheduler makes of the affinity; `None` when it reads it as it is written.
     translated: Option<Result<Affinity, Untranslatable>>,
-    /// The labels that can keep out nodes without anybody having meant it. A provisioner writes the region label of the
-    /// zone that it writes into the zone label, so the region label of its volumes says nothing new.
+    /// The labels that may keep out nodes unintentionally. A provisioner writes the region in which the zone lies, so on its
+    /// volumes the region label adds nothing to the zone label.
     pub binding_labels: ZoneLabels,
 }
 
@@ -164,7 +164,7 @@ impl Affinity {
         }
     }
 
-    /// The terms; one that asks nothing where there is no affinity. Dead terms are left out.
+    /// The terms without dead ones. No affinity is one term that asks nothing.
     pub fn to_terms<'t>(&'t self, outline: &mut Outline<'t>) -> Vec<Term<'t>> {
         match self {
             Affinity::Absent => vec![Term::new()],
@@ -195,7 +195,7 @@ impl ZoneLabels {
         Ok(zone_labels)
     }
 
-    /// The zone labels alone, without the region labels; all of them where there is no zone label.
+    /// Only the zone labels, or all labels if there is no zone label.
     fn zones_before_regions(&self) -> Self {
         let zones = self.labels.iter().filter(|label| matches!(label.key, ZONE | BETA_ZONE)).cloned().collect();
         let zones = ZoneLabels { labels: zones };

@@ -3,7 +3,7 @@
 use super::topology::{Direction, Fact, Topology, Written};
 use crate::kubernetes::field::short;
 use crate::kubernetes::listing::first_few_of;
-use crate::kubernetes::node_selector::{Labels, node_at};
+use crate::kubernetes::node_selector::{self, Labels, node_at};
 use crate::kubernetes::volume::{Affinity, Volume};
 use crate::logic::{Budget, Containment, Domain, Exhausted, Facts, Outline, Space, Term, Union, contained};
 use crate::rules::replay::replay;
@@ -92,9 +92,9 @@ pub struct VolumeEdit<'t> {
     /// What each part admits by itself.
     pub old_affinity: Union,
     pub new_affinity: Union,
-    /// The new affinity as it is written, which an in-tree volume's translation differs from.
-    pub new_written: Union,
-    /// What the new labels admit that may surprise: see [`Volume::binding_labels`].
+    /// What the terms of the new affinity admit both as they are written and as the scheduler reads them.
+    pub new_as_written: Union,
+    /// What the labels admit that can bind: see [`Volume::binding_labels`].
     pub binding_labels: Union,
     /// What affinity and labels admit together.
     old_nodes: Union,
@@ -104,9 +104,9 @@ pub struct VolumeEdit<'t> {
     when_gained: Facts,
 }
 
-/// How many times the steps of reading a volume the rest takes that is linear in its size: its conditions are read, their
-/// keys and values looked up, a box made of each term, and the terms looked at and described once more. All of it is spent
-/// at once, so that a search that spends the whole budget does not hide what else is found.
+/// All work after reading that is linear in the size of a volume, as a multiple of the steps for reading it: parsing the
+/// conditions, looking up keys and values, making a box of each term, and describing the terms. It is spent before the
+/// search, so that a search that takes the rest of the budget does not suppress the other findings.
 const PREPARING: usize = 3;
 
 impl<'t> VolumeEdit<'t> {
@@ -128,13 +128,13 @@ impl<'t> VolumeEdit<'t> {
         facts.iter().for_each(|fact| fact.share(&mut outline));
         let (old_affinity, old_labels) = old.map(|old| terms_of(old, &mut outline)).unwrap_or_default();
         let (new_affinity, new_labels) = terms_of(new, &mut outline);
-        let new_written = written_terms(new, &mut outline);
+        let new_as_written = as_written(new, &mut outline);
         let binding_labels = new.binding_labels.to_terms(&mut outline);
         let facts: Vec<_> = facts.into_iter().map(|fact| (fact, fact.write(&mut outline))).collect();
         let space = outline.cut();
         let (old_affinity, old_labels) = (space.union(&old_affinity), space.union(&old_labels));
         let (new_affinity, new_labels) = (space.union(&new_affinity), space.union(&new_labels));
-        let new_written = new_written.map_or_else(|| new_affinity.clone(), |terms| space.union(&terms));
+        let new_as_written = new_as_written.map_or_else(|| new_affinity.clone(), |terms| space.union(&terms));
         // Merged once for all questions; where the budget ends, as they are.
         let mut merged = |union: Union| union.merged(&space, budget).unwrap_or(union);
         let (old_nodes, new_nodes) =
@@ -149,7 +149,7 @@ impl<'t> VolumeEdit<'t> {
             when_gained: Written::cut(written(), Direction::Gained, &space),
             old_affinity,
             new_affinity,
-            new_written,
+            new_as_written,
             binding_labels: space.union(&binding_labels),
             facts,
             space,
@@ -192,8 +192,8 @@ impl<'t> VolumeEdit<'t> {
         (change, facts)
     }
 
-    /// A node that gains the volume. One with a successor alone is the shortest to show, and is shown where a node with the
-    /// beta label as well gains, too.
+    /// A node that gains the volume. The node with the fewest labels is the clearest example. It may lack the beta label of
+    /// a successor that it carries, as long as the same node with that beta label gains the volume, too.
     fn gains(&self, claim: &dyn Fn(&Labels) -> bool, budget: &mut Budget) -> Evidence {
         let search = |facts: &Facts, direction: Direction, budget: &mut Budget| {
             let answer = contained(&self.space, &self.new_nodes, &self.old_nodes, facts, budget);
@@ -230,9 +230,9 @@ impl<'t> VolumeEdit<'t> {
         })
     }
 
-    /// The names of the facts without which an answer would not stay. Declared facts are left out first, while all
-    /// built-in ones hold, since nobody can take those back: whole stretches of facts that the answer does not need, then
-    /// single ones. Where the budget ends, more may be named than are needed, never fewer.
+    /// The names of the facts without which an answer would not stay. Declared facts are left out first, while all built-in
+    /// ones hold, because settings cannot take a built-in fact back. Whole stretches of facts are tried before single ones.
+    /// Where the budget ends, more may be named than are needed, never fewer.
     fn needed(&self, stays: Stays<'_, 't>, budget: &mut Budget) -> Vec<String> {
         let mut kept: Vec<&(&Fact, Written<'t>)> = self.facts.iter().collect();
         let declared = kept.iter().filter(|(fact, _)| !fact.is_built_in()).count();
@@ -316,15 +316,24 @@ fn terms_of<'t>(volume: &'t Volume, outline: &mut Outline<'t>) -> (Vec<Term<'t>>
     (affinity, labels)
 }
 
-/// The terms of the affinity as it is written, where the scheduler reads it differently.
-fn written_terms<'t>(volume: &'t Volume, outline: &mut Outline<'t>) -> Option<Vec<Term<'t>>> {
-    let written: &Affinity = &volume.affinity;
-    if volume.scheduling_affinity() == written {
+/// For an in-tree volume whose affinity is translated, each term together with its translation. A term that the translation
+/// added has no match.
+fn as_written<'t>(volume: &'t Volume, outline: &mut Outline<'t>) -> Option<Vec<Term<'t>>> {
+    if !volume.is_translated() {
         return None;
     }
-    let terms = written.to_terms(outline);
-    terms.iter().for_each(|term| outline.mention(term));
-    Some(terms)
+    let (Affinity::Required(written), Affinity::Required(read)) = (&volume.affinity, volume.scheduling_affinity())
+    else {
+        return Some(Vec::new());
+    };
+    let both = written.iter().zip(read).filter_map(|(written, read)| {
+        let mut both = node_selector::conditions(written).ok()?;
+        both.extend(node_selector::conditions(read).ok()?);
+        let term = node_selector::to_term(&both, outline);
+        outline.mention(&term);
+        Some(term)
+    });
+    Some(both.collect())
 }
 
 /// A node in words, after "a node ": its labels, or for a node without labels those that the volumes ask about.

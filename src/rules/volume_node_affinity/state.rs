@@ -92,22 +92,21 @@ fn meaning(edit: &VolumeEdit<'_>, term: &NodeSelectorTerm) -> Result<Conjunction
 /// A node that the node affinity newly admits and that one of the volume's zone and region labels keeps out: for such nodes
 /// the edit has no effect. On CREATE everything that the affinity admits is new; no affinity at all adds nothing.
 ///
-/// An in-tree volume is looked at as it is written, too: its label repeats the zone of its affinity, and only a node whose
-/// CSI driver and labels disagree about its zone could tell them apart.
+/// The terms of an in-tree volume count only for nodes that they admit as they are written, too. Its label repeats the zone
+/// of its affinity, and only a node whose CSI driver and zone label disagree could tell the two apart.
 fn zone_label_binds(edit: &VolumeEdit<'_>, name: &str, budget: &mut Budget) -> Option<Finding> {
     let (old, new) = (edit.old, edit.new);
     let binds = new.binding_labels.iter().next().is_some();
     if !binds || old.is_none() && new.affinity == Affinity::Absent {
         return None;
     }
-    let admitted = edit.new_affinity.and(&edit.new_written, &edit.space);
     let before = edit.old_affinity.or(&edit.binding_labels);
     let added = |node: &Labels| {
         let admitted = new.scheduling_affinity().admits(node) && new.affinity.admits(node);
         admitted && !old.is_some_and(|old| old.scheduling_affinity().admits(node))
     };
     let kept_out = |node: &Labels| added(node) && !new.binding_labels.admits(node);
-    let node = edit.node_between(&admitted, &before, kept_out, budget)?;
+    let node = edit.node_between(&edit.new_as_written, &before, kept_out, budget)?;
     let label = new.binding_labels.keeping_out(&node)?;
     let headline = format!(
         "zone label binds: the affinity of volume `{name}` admits a node {}, but its label `{}` does not",

@@ -44,17 +44,18 @@ enum Says {
     Successor(&'static str, &'static str),
 }
 
-/// Which nodes a question is about. A built-in alias answers differently.
+/// Which question is asked. It decides which nodes a built-in alias leaves possible.
 ///
-/// Whoever sets the beta label of a node sets its successor to the same value: the kubelet, the node lifecycle controller
-/// and cloud controllers do (`labelReconcileInfo`). The other way round this holds only while they still write the beta
-/// label, and nobody does on clusters without a cloud provider.
+/// The kubelet, the node lifecycle controller and cloud controllers give a node with a beta label its successor with the same
+/// value (`labelReconcileInfo`). They also give a node with a successor the beta label, but on clusters without a cloud
+/// provider this does not happen for zone, region and instance type. So a node with the successor alone exists, a node with
+/// the beta label alone does not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
-    /// May a node lose the volume? One with the successor alone may: rewriting to the beta label narrows.
+    /// Does a node lose the volume? A node with the successor alone may: rewriting to the beta label narrows.
     Lost,
-    /// Does a node gain the volume? One with the successor alone is where the volume has always been meant to be, so
-    /// rewriting to the successor gains nothing.
+    /// Does a node gain the volume? A node with the successor alone lies where the beta label has always meant, so
+    /// rewriting to the successor does not count as a gain.
     Gained,
 }
 
@@ -80,8 +81,8 @@ impl Topology {
         Ok(topology)
     }
 
-    /// The facts that may matter to these volumes: all that are declared, and built-in aliases of labels that the volumes
-    /// or declared facts ask about. Of a beta label that nobody asks about every node may be without.
+    /// The facts that may matter to these volumes: all declared ones, and the built-in aliases whose beta label the volumes
+    /// or declared facts ask about. Where none of them asks about the beta label, the alias cannot change an answer.
     pub fn facts_about(&self, volumes: &[&Volume]) -> Vec<&Fact> {
         let mut asked = [false; BETA_TO_GA.len()];
         let mut ask = |key: &str| {
@@ -91,7 +92,7 @@ impl Topology {
         };
         for volume in volumes {
             volume.keys().for_each(&mut ask);
-            // Whether a zone label counts depends on all four labels of the node.
+            // Whether a zone label of a volume counts depends on all four labels of the node.
             if volume.zone_labels.iter().next().is_some() {
                 ZONE_LABELS.iter().for_each(|(key, _)| ask(key));
             }
