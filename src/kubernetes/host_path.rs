@@ -79,6 +79,8 @@ pub fn read_host_paths<'v>(
         if source.is_present() {
             let name = volume.string_of("name")?.unwrap_or_default();
             let position = u32::try_from(found.volumes.len()).unwrap_or(u32::MAX);
+            // A name goes into a map.
+            let Ok(()) = budget.spend(STEPS_EACH / 2) else { return Ok(Err(Exhausted)) };
             found.by_name.entry(name).or_insert(position);
             let path = source.string_of("path")?.unwrap_or_default();
             let creates = source.string_of("type")?.filter(|kind| kind.ends_with("OrCreate"));

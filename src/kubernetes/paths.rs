@@ -21,14 +21,14 @@ impl<'p> NodePath<'p> {
         let is_share =
             path.chars().take_while(|letter| matches!(letter, '/' | '\\')).nth(1).is_some() && path.contains(':');
         let on_windows = (is_share || path.contains('\\')).then(|| {
-            let mut kept = segments(path, &['/', '\\']);
+            let mut kept = segments(path, |letter| matches!(letter, '/' | '\\'));
             if is_share {
                 // Not a segment of any path, so that only the root contains it.
                 kept.insert(0, "//");
             }
             kept
         });
-        NodePath { segments: segments(path, &['/']), on_windows }
+        NodePath { segments: segments(path, |letter| letter == '/'), on_windows }
     }
 
     /// Whether this is `prefix` or lies below it, segment by segment. `prefix` is a clean path. Nobody knows on which kind
@@ -48,11 +48,12 @@ impl fmt::Display for NodePath<'_> {
     }
 }
 
-fn segments<'p>(path: &'p str, separators: &[char]) -> Vec<&'p str> {
+fn segments(path: &str, separates: impl Fn(char) -> bool) -> Vec<&str> {
     let mut kept: Vec<&str> = Vec::new();
-    for segment in path.split(separators) {
+    // Of a path that is long for nothing, most segments are empty.
+    for segment in path.split(separates).filter(|segment| !segment.is_empty()) {
         match segment {
-            "" | "." => {}
+            "." => {}
             ".." => {
                 kept.pop();
             }

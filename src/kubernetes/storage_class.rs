@@ -9,7 +9,7 @@ pub const NO_PROVISIONER: &str = "kubernetes.io/no-provisioner";
 pub const WAIT_FOR_FIRST_CONSUMER: &str = "WaitForFirstConsumer";
 
 /// The annotation that names a class in place of the field.
-const BETA_CLASS: &str = "volume.beta.kubernetes.io/storage-class";
+pub const BETA_CLASS: &str = "volume.beta.kubernetes.io/storage-class";
 
 /// What is judged of a StorageClass.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -3,16 +3,22 @@
 use super::NodeVolume;
 use crate::kubernetes::field::{Field, Unreadable, short};
 use crate::kubernetes::request::Request;
+use crate::kubernetes::storage_class::BETA_CLASS;
 use crate::kubernetes::volume::ZONE_LABELS;
 use crate::rules::finding::{Code, Finding};
 
 /// Names the provisioner that owns a volume: a provisioner on another node would delete it, with its data.
 const PROVISIONED_BY: &str = "pv.kubernetes.io/provisioned-by";
 
+/// Annotations that decide about a volume. The last two count in place of the fields `storageClassName` and `mountOptions`
+/// of the spec (`GetPersistentVolumeClass`, `MountOptionFromSpec`, Kubernetes 1.36).
+const ANNOTATIONS: [&str; 3] = [PROVISIONED_BY, BETA_CLASS, "volume.beta.kubernetes.io/mount-options"];
+
 /// What is found when a requester on `node` makes or changes a volume of another node.
 ///
 /// What decides nothing about the volume may change, so that finalizers come off. What decides is the spec, the zone and
-/// region labels, which the scheduler enforces, and which provisioner the volume belongs to.
+/// region labels, which the scheduler enforces, which provisioner the volume belongs to, and the annotations that stand in
+/// for fields of the spec.
 ///
 /// # Errors
 /// A wrong JSON type in these fields.
@@ -62,7 +68,7 @@ fn changed_field(old: &Field<'_, '_>, new: &Field<'_, '_>, is_status: bool) -> R
     }
     let (old, new) = (old.get("metadata")?, new.get("metadata")?);
     let labels = ZONE_LABELS.iter().map(|(key, _)| ("labels", *key)).chain([("labels", PROVISIONED_BY)]);
-    for (map, key) in labels.chain([("annotations", PROVISIONED_BY)]) {
+    for (map, key) in labels.chain(ANNOTATIONS.map(|key| ("annotations", key))) {
         let (old, new) = (old.get(map)?, new.get(map)?);
         if old.get(key)?.string()? != new.get(key)?.string()? {
             return Ok(Some(format!("metadata.{map}[{key}]")));

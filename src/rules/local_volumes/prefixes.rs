@@ -51,7 +51,7 @@ impl Prefixes {
     /// # Errors
     /// When the budget is spent: long paths and many prefixes cost work.
     pub fn most(&self, path: &str, budget: &mut Budget) -> Result<Option<Access>, Exhausted> {
-        budget.spend((path.len() / 4).saturating_add(self.prefixes.len().saturating_mul(3)).saturating_add(10))?;
+        budget.spend((path.len() / 2).saturating_add(self.prefixes.len().saturating_mul(3)).saturating_add(10))?;
         let path = NodePath::clean(path);
         Ok(self.prefixes.iter().filter(|prefix| path.is_within(&prefix.path)).map(|prefix| prefix.most).max())
     }
