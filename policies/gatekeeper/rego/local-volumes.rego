@@ -39,7 +39,6 @@ default key := null
 
 key := placement_guard.key("localVolumes", before, after, object.union_n([
 	{"name": placement_guard.name | placement_guard.kind in {volume, class}},
-	{"subResource": "ephemeralcontainers" | stores_ephemeral_containers},
 	{"userInfo": object.union(placement_guard.user, {"extra": bound}) | is_bound},
 	{"userInfo": placement_guard.user | is_mirror(pod)},
 ]))
@@ -78,7 +77,8 @@ lives_on_node(spec) if has(spec, "local")
 
 lives_on_node(spec) if has(spec, "hostPath")
 
-# The class, as it was written once. A requester that is bound to a node may not change what says where a volume is either.
+# The annotation that used to name the class. A requester that is bound to a node may also not change which provisioner owns a
+# volume of another node, or where that volume is.
 labelled(whole) := {
 	"annotations": part(get(get(whole, "metadata"), "annotations"), annotations),
 	"labels": part(get(get(whole, "metadata"), "labels"), labels),
@@ -89,6 +89,7 @@ annotations := {"volume.beta.kubernetes.io/storage-class"} | {"pv.kubernetes.io/
 labels := {label |
 	is_bound
 	some label in {
+		"pv.kubernetes.io/provisioned-by",
 		"failure-domain.beta.kubernetes.io/region",
 		"failure-domain.beta.kubernetes.io/zone",
 		"topology.kubernetes.io/region",
@@ -114,7 +115,10 @@ bound := part(get(get(input.review, "userInfo"), "extra"), ["authentication.kube
 pod := pods.of(placement_guard.kind, placement_guard.new)
 
 # A mirror pod shows a static pod that runs already. Only a node may make one, so the requester is part of the question.
-is_mirror(given) if has(get(get(given, "metadata"), "annotations"), "kubernetes.io/config.mirror")
+is_mirror(given) if {
+	placement_guard.kind == pods.itself
+	has(get(get(given, "metadata"), "annotations"), "kubernetes.io/config.mirror")
+}
 
 # Most pods have no `hostPath` volume, and there is nothing to ask about them. Both lists are made once: a template that
 # looked at every volume for each container would take longer than the webhook waits.
@@ -145,7 +149,7 @@ mounts(container) := [part(mount, ["name", "readOnly", "recursiveReadOnly", "mou
 
 mirrored(given) := {
 	"annotations": part(get(get(given, "metadata"), "annotations"), ["kubernetes.io/config.mirror"]),
-	"ownerReferences": placement_guard.owners(get(given, "metadata")),
+	"ownerReferences": placement_guard.owners_in_audit(get(given, "metadata")),
 } if {
 	is_mirror(given)
 } else := {}

@@ -95,20 +95,25 @@ elsewhere(_) if operation in {"DELETE", "CONNECT"}
 elsewhere(_) if is_subresource
 
 is_subresource if {
-	is_string(input.review.subResource)
-	input.review.subResource != ""
+	names_subresource
 	not stores_labels
 }
 
-# A write of a volume's status stores its labels as well. The API server keeps only the old spec.
+names_subresource if {
+	is_string(input.review.subResource)
+	input.review.subResource != ""
+}
+
+# A write of the status of a volume or of a claim also stores its labels and annotations. The API server keeps only the spec.
 stores_labels if {
-	input.review.kind.kind == "PersistentVolume"
+	kind in {{"group": "", "kind": "PersistentVolume"}, {"group": "", "kind": "PersistentVolumeClaim"}}
 	input.review.subResource == "status"
 }
 
 # What every question contains. It names the namespace and the user only if `exempt` in the parameters does.
 request := object.union_n([
 	{"operation": operation, "kind": kind},
+	{"subResource": input.review.subResource | names_subresource},
 	{"namespace": input.review.namespace | input.parameters.exempt.namespaces},
 	{"userInfo": user | names_users},
 ])

@@ -16,7 +16,10 @@ violation contains placement_guard.refusal(key) if {
 
 untouched if placement_guard.elsewhere(pods.kinds)
 
-untouched if placement_guard.same(tolerations(before), tolerations(after))
+untouched if {
+	placement_guard.same(tolerations(before), tolerations(after))
+	node_name(after) == {}
+}
 
 before := pods.of(placement_guard.kind, placement_guard.old)
 
@@ -26,7 +29,7 @@ default key := null
 
 key := placement_guard.key(
 	"tolerations",
-	pods.placed(placement_guard.kind, {"spec": {"tolerations": tolerations(before)}}),
+	pods.placed(placement_guard.kind, {"spec": object.union(node_name(before), {"tolerations": tolerations(before)})}),
 	pods.placed(placement_guard.kind, judged),
 	# Kubernetes adds tolerations for the DaemonSet controller, and only nodes make mirror pods.
 	{"userInfo": placement_guard.user},
@@ -35,14 +38,37 @@ key := placement_guard.key(
 judged := {
 	"metadata": {
 		"annotations": part(get(get(after, "metadata"), "annotations"), ["kubernetes.io/config.mirror"]),
-		"ownerReferences": placement_guard.owners_in_audit(get(after, "metadata")),
+		"ownerReferences": owners,
 	},
-	"spec": object.union(part(get(after, "spec"), ["hostNetwork"]), {
+	"spec": object.union_n([part(get(after, "spec"), ["hostNetwork"]), node_name(after), {
 		"tolerations": tolerations(after),
 		"containers": extended_resources("containers"),
 		"initContainers": extended_resources("initContainers"),
-	}),
+	}]),
 }
+
+# A pod that names its node reaches taints without tolerating them. The scheduler names the node of a pod that runs already,
+# so the name matters only if somebody writes it: an audit of Pods does not read it, and neither does an UPDATE that keeps it.
+node_name(pod) := part(get(pod, "spec"), ["nodeName"]) if not keeps_node
+
+node_name(_) := {} if keeps_node
+
+keeps_node if {
+	placement_guard.kind == pods.itself
+	placement_guard.operation == "CREATE"
+	not placement_guard.user.username
+}
+
+keeps_node if {
+	placement_guard.operation == "UPDATE"
+	placement_guard.knows_old
+	get(get(before, "spec"), "nodeName") == get(get(after, "spec"), "nodeName")
+}
+
+# Owners prove something only if nobody knows who made the pod, or if one account stands for every controller.
+owners := placement_guard.owners(get(after, "metadata")) if {
+	placement_guard.user.username == "system:kube-controller-manager"
+} else := placement_guard.owners_in_audit(get(after, "metadata"))
 
 # Kubernetes adds a toleration to a pod that requests a resource such as `nvidia.com/gpu`: the resource is its key.
 extended_resources(list) := [{"resources": {"requests": requests, "limits": limits}} |

@@ -1,4 +1,5 @@
-# This rule judges PersistentVolumes. It reads their node affinity and their zone and region labels.
+# This rule judges PersistentVolumes. It reads their node affinity, their zone and region labels, and what decides how the
+# scheduler reads both: whether the source is an in-tree one, and whether a provisioner made the volume.
 package placementguardvolumenodeaffinity
 
 import data.lib.placement_guard
@@ -24,11 +25,25 @@ default key := null
 key := placement_guard.key("volumeNodeAffinity", before, after, {"name": placement_guard.name})
 
 judged(volume) := {
-	"metadata": {"labels": part(get(get(volume, "metadata"), "labels"), [
-		"failure-domain.beta.kubernetes.io/region",
-		"failure-domain.beta.kubernetes.io/zone",
-		"topology.kubernetes.io/region",
-		"topology.kubernetes.io/zone",
-	])},
-	"spec": part(get(volume, "spec"), ["nodeAffinity"]),
+	"metadata": {
+		"annotations": part(get(get(volume, "metadata"), "annotations"), ["pv.kubernetes.io/provisioned-by"]),
+		"labels": part(get(get(volume, "metadata"), "labels"), [
+			"failure-domain.beta.kubernetes.io/region",
+			"failure-domain.beta.kubernetes.io/zone",
+			"topology.kubernetes.io/region",
+			"topology.kubernetes.io/zone",
+		]),
+	},
+	"spec": read(get(volume, "spec")),
 }
+
+# What an in-tree source contains does not matter, and it differs between volumes.
+read(spec) := object.union(
+	part(spec, ["nodeAffinity"]),
+	{source: part(spec[source], []) |
+		some source in {"awsElasticBlockStore", "cinder", "gcePersistentDisk"}
+		spec[source] != null
+	},
+) if is_object(spec)
+
+read(spec) := part(spec, []) if not is_object(spec)
