@@ -6,6 +6,7 @@ pub mod csi_driver;
 pub mod field;
 pub mod host_path;
 pub mod image;
+pub mod listing;
 pub mod node_selector;
 pub mod owner;
 pub mod paths;

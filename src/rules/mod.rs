@@ -7,6 +7,7 @@ pub mod finding;
 mod glob;
 mod local_volumes;
 mod node_taints;
+mod replay;
 pub mod rule;
 mod section;
 pub mod settings;
