@@ -26,7 +26,11 @@ fn a_bound_that_is_no_canonical_number_of_64_bits_is_refused() {
             let answer = ask(&json!({}), &create(&json!([one("k", operator, value, "NoSchedule")])));
             finds(&answer, &["toleration-invalid-number"]);
             assert_eq!((answer.accepted, answer.code), (false, Some(403)));
-            assert!(answer.message.contains(&format!("`{value}` is no canonical integer")), "{}", answer.message);
+            assert!(
+                answer.message.contains(&format!("`{value}` is not a canonical 64-bit integer")),
+                "{}",
+                answer.message
+            );
             assert!(answer.message.contains("spec.tolerations[0]: "), "{}", answer.message);
         }
     }
@@ -52,7 +56,7 @@ fn a_toleration_that_no_taint_can_meet_is_told_and_allowed_everywhere() {
         let answer = ask(&json!({"allowed": [], "denied": [{"operator": "Exists"}]}), &create(&json!([toleration])));
         finds(&answer, &["toleration-matches-nothing"]);
         assert!(answer.accepted && answer.taint.is_none(), "{why}: {answer:?}");
-        assert!(answer.warnings[0].starts_with("toleration matches nothing: no taint can meet `"), "{answer:?}");
+        assert!(answer.warnings[0].starts_with("toleration matches nothing: no taint can match `"), "{answer:?}");
     }
     for toleration in [
         one("k", "Lt", "1", "NoSchedule"),
@@ -150,7 +154,7 @@ fn an_update_may_not_let_the_pod_stay_longer_than_before_or_than_allowed() {
         (json!([below(Some(30))]), json!([below(None)]), Some(("for ever", "60 s"))),
         (json!([below(Some(30))]), json!([below(Some(i64::MAX))]), Some(("for ever", "60 s"))),
         // Below 10 the settings allow 60 s; from 10 to 19 the old list alone permits, and for 30 s.
-        (json!([below(Some(30))]), json!([below(Some(60))]), Some(("60 s", "30 s"))),
+        (json!([below(Some(30))]), json!([below(Some(60))]), Some(("60 s", "30 s as before"))),
         (json!([below(Some(30))]), json!([below(Some(29))]), None),
         (json!([below(Some(30))]), json!([below(Some(-1))]), None),
         (json!([below(None)]), json!([below(Some(i64::MAX))]), None),
@@ -162,7 +166,7 @@ fn an_update_may_not_let_the_pod_stay_longer_than_before_or_than_allowed() {
         (json!([below(Some(30)), word(Some(300))]), json!([word(Some(300))]), Some(("300 s", "60 s"))),
         // At once, and then not at once.
         (json!([below(Some(-5))]), json!([below(Some(0))]), None),
-        (json!([word(Some(-5))]), json!([word(Some(1))]), Some(("1 s", "0 s"))),
+        (json!([word(Some(-5))]), json!([word(Some(1))]), Some(("1 s", "0 s as before"))),
     ] {
         let answer = ask(&section, &update(&old, &new));
         let new_words = answer.found("toleration-not-allowed");
@@ -362,8 +366,8 @@ fn settings_are_refused_with_the_path_and_what_is_accepted() {
         ),
         (json!({"allowed": [{}]}), "tolerations.allowed[0].operator: must be `Exists` where there is no key"),
         (json!({"allowed": [{"operator": "Lt", "value": "5"}]}), "tolerations.allowed[0].operator: must be `Exists`"),
-        (json!({"allowed": [one("k", "Lt", "05", "")]}), "tolerations.allowed[0].value: must be an integer of 64 bits"),
-        (json!({"allowed": [one("k", "Gt", "", "")]}), "tolerations.allowed[0].value: must be an integer of 64 bits"),
+        (json!({"allowed": [one("k", "Lt", "05", "")]}), "tolerations.allowed[0].value: must be a 64-bit integer"),
+        (json!({"allowed": [one("k", "Gt", "", "")]}), "tolerations.allowed[0].value: must be a 64-bit integer"),
         (json!({"allowed": [one("k", "Exists", "v", "")]}), "tolerations.allowed[0].value: must be absent"),
         (json!({"allowed": [one("k", "Equal", "a b", "")]}), "tolerations.allowed[0].value: must be a label value"),
         (json!({"allowed": [one("k", "Ge", "5", "")]}), "tolerations.allowed[0].operator: must be `Equal`"),
@@ -446,7 +450,7 @@ fn the_first_120_characters_carry_the_sense() {
         (
             json!({}),
             json!([one("k", "Gt", "05", "")]),
-            "toleration with an invalid number: `05` is no canonical integer",
+            "toleration with an invalid number: `05` is not a canonical 64-bit integer",
         ),
         (
             json!({"numericOperators": "deny"}),

@@ -53,11 +53,15 @@ impl Asked {
         tolerated(&self.new, taint) && tolerated(&self.denied, taint) && !tolerated(self.old(), taint)
     }
 
-    /// The largest limit of what permits this taint, an old list permitting it for as long as the pod stayed then.
+    /// The largest limit of what permits this taint, an old list permitting it for as long as the pod stayed then. What
+    /// Kubernetes adds has no limit, unless the settings admit the taint: then it is the 300 s of Kubernetes' own default.
     fn limit(&self, taint: &Taint) -> Option<Seconds> {
-        let entries = self.entries().into_iter().filter(|entry| tolerates(entry, taint));
+        let entries = self.allowed.iter().filter(|entry| tolerates(entry, taint));
+        let written = entries.map(|entry| entry.seconds.unwrap_or(FOR_EVER)).max();
+        let added = self.standard && tolerated(&standard(), taint);
+        let added = added.then(|| if written.is_some() { 300 } else { FOR_EVER });
         let before = tolerated(self.old(), taint).then(|| evicted_after(self.old(), taint));
-        entries.map(|entry| entry.seconds.unwrap_or(FOR_EVER)).chain(before).max()
+        written.max(added).max(before)
     }
 
     /// A permitted taint that evicts, and after which the pod stays longer than permitted.
@@ -139,7 +143,7 @@ fn effect() -> impl Strategy<Value = &'static str> {
 fn seconds() -> impl Strategy<Value = Option<i64>> {
     prop_oneof![
         3 => Just(None),
-        4 => select(vec![0, 1, 30, 31, 300]).prop_map(Some),
+        4 => select(vec![0, 1, 30, 31, 300, 301]).prop_map(Some),
         1 => select(vec![-5, i64::MIN, i64::MAX - 1, i64::MAX]).prop_map(Some),
     ]
 }
@@ -148,7 +152,7 @@ fn toleration(seconds: impl Strategy<Value = Option<i64>>) -> impl Strategy<Valu
     let key = prop_oneof![
         6 => Just("a"),
         3 => Just("example.com/b"),
-        1 => Just("node.kubernetes.io/not-ready"),
+        2 => Just("node.kubernetes.io/not-ready"),
         1 => Just(""),
     ];
     (key, condition(), effect(), seconds).prop_map(|(key, (operator, value), effect, seconds)| {

@@ -50,6 +50,7 @@ codes! {
     TolerationMatchesNothing "toleration-matches-nothing" Warns,
     TolerationAdmitsEverything "toleration-admits-everything" Warns,
     NumericOperatorDisabled "numeric-operator-disabled" Refuses,
+    NodeNameSkipsTaints "node-name-skips-taints" Refuses,
     TaintNotNumeric "taint-not-numeric" Refuses,
     TokenInVolumeContext "token-in-volume-context" Refuses,
     TokenAudienceNotAllowed "token-audience-not-allowed" Refuses,
