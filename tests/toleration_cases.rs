@@ -226,6 +226,87 @@ fn sub_resources_and_deletions_pass_whatever_the_object_says() {
     }
 }
 
+/// Neither engine leaves the name of a sub-resource out where there is none: some send an empty one.
+#[test]
+fn an_empty_sub_resource_is_none() {
+    let mut request = create(&json!([{"operator": "Exists"}]));
+    for (sub_resource, is_judged) in [(json!(""), true), (json!(null), true), (json!("status"), false)] {
+        request["subResource"] = sub_resource;
+        assert_eq!(ask(&json!({"allowed": []}), &request).accepted, !is_judged, "{}", request["subResource"]);
+    }
+}
+
+// --- Node names. ---
+
+/// The workload with a node name in its pod.
+fn on_node(template: &str, node: &Value) -> Value {
+    let mut object = workload(template, &json!([]));
+    object.pointer_mut(&format!("{template}/spec")).expect("a pod")["nodeName"] = node.clone();
+    object
+}
+
+#[test]
+fn a_node_name_is_found_in_every_kind_and_said_with_its_path() {
+    for (group, kind, template) in KINDS {
+        let named = on_node(template, &json!("n1"));
+        let answer = ask(&json!({"allowed": []}), &request(group, kind, None, &named));
+        finds(&answer, &["node-name-skips-taints"]);
+        assert_eq!((answer.accepted, answer.code), (false, Some(403)), "{kind}");
+        let path = format!("{template}/spec/nodeName").replace('/', ".");
+        assert!(answer.message.contains(&format!("\n  {}: ", path.trim_start_matches('.'))), "{}", answer.message);
+        passes(&ask(&json!({"allowed": [], "nodeName": "allow"}), &request(group, kind, None, &named)));
+        for none in [json!(null), json!("")] {
+            passes(&ask(&json!({"allowed": []}), &request(group, kind, None, &on_node(template, &none))));
+        }
+        // The scheduler names the nodes of the pods that an audit finds. It writes into no template.
+        let audit = sent_by(&json!({}), request(group, kind, None, &named));
+        assert_eq!(ask(&json!({"allowed": []}), &audit).accepted, kind == "Pod", "{kind} in an audit");
+        let broken = ask(&json!({"allowed": []}), &request(group, kind, None, &on_node(template, &json!(["n1"]))));
+        assert_eq!(broken.code, Some(422));
+        assert!(broken.message.contains(&format!("{path}: must be a string")), "{}", broken.message);
+    }
+}
+
+#[test]
+fn a_node_name_is_judged_where_an_update_makes_it_new() {
+    let named = |node: Value| on_node("/spec/template", &node);
+    for (old, new, refused) in [
+        (json!(null), json!("n1"), true),
+        (json!(""), json!("n1"), true),
+        (json!("n2"), json!("n1"), true),
+        (json!("n1"), json!("n1"), false),
+        (json!("n1"), json!(null), false),
+        (json!("n1"), json!(""), false),
+    ] {
+        let answer = ask(
+            &json!({"allowed": []}),
+            &request("apps", "Deployment", Some(&named(old.clone())), &named(new.clone())),
+        );
+        assert_eq!(answer.found("node-name-skips-taints"), refused, "{old} → {new}: {answer:?}");
+        assert_eq!(answer.accepted, !refused);
+    }
+    // What the old list tolerated stays permitted, whoever names the node now.
+    let mut old = named(json!(null));
+    old["spec"]["template"]["spec"]["tolerations"] = json!([{"operator": "Exists"}]);
+    let mut new = old.clone();
+    new["spec"]["template"]["spec"]["nodeName"] = json!("n1");
+    passes(&ask(&json!({"allowed": []}), &request("apps", "Deployment", Some(&old), &new)));
+}
+
+/// What the list says is reported first; the example taint is that of the first finding.
+#[test]
+fn a_node_name_is_found_beside_what_the_list_says() {
+    let mut pod = pod(&json!([one("spot", "Exists", "", "NoExecute"), one("k", "Gt", "5", "NoSchedule")]));
+    pod["spec"]["nodeName"] = json!("n1");
+    let section = json!({"allowed": [], "numericOperators": "deny"});
+    let answer = ask(&section, &request("", "Pod", None, &pod));
+    finds(&answer, &["toleration-not-allowed", "numeric-operator-disabled", "node-name-skips-taints"]);
+    assert_eq!(answer.taint.as_deref(), Some("spot:NoExecute"));
+    let warned =
+        ask(&json!({"allowed": [], "enforcement": "warn"}), &request("", "Pod", None, &on_node("", &json!("n1"))));
+    assert!(warned.accepted && warned.warnings[0].starts_with("node name skips taints: node `n1` "), "{warned:?}");
+}
+
 // --- Reading. ---
 
 #[test]
@@ -495,4 +576,32 @@ fn thousands_of_tolerations_are_refused_cleanly() {
         assert_eq!((answer.accepted, answer.code), (false, Some(403)), "{}", answer.message);
         assert!(answer.message.len() < 20_000, "the first few are shown: {} bytes", answer.message.len());
     }
+}
+
+/// Lists of other things that a pod has many of. What fits into the budget is decided, what does not is refused as too
+/// large, and neither is accepted unseen.
+#[test]
+fn pods_with_tens_of_thousands_of_anything_are_decided_or_too_large() {
+    let named = |number: usize| (format!("example.com/r{number}"), json!("1"));
+    let resources = |count: usize| -> Value { (0..count).map(named).collect() };
+    let containers = |count: usize| -> Value {
+        let one = |number: usize| json!({"name": format!("c{number}"), "resources": {"limits": resources(number % 2)}});
+        (0..count).map(one).collect()
+    };
+    let tolerated = json!([one("example.com/r0", "Exists", "", "NoSchedule")]);
+    let with = |containers: Value| {
+        let mut pod = pod(&tolerated);
+        pod["spec"]["containers"] = containers;
+        ask(&json!({"allowed": []}), &request("", "Pod", None, &pod))
+    };
+    passes(&with(containers(5_000)));
+    passes(&with(json!([{"resources": {"requests": resources(5_000)}}])));
+    finds(&with(containers(100_000)), &["request-too-large"]);
+    finds(&with(json!([{"resources": {"requests": resources(100_000)}}])), &["request-too-large"]);
+    // Too many tolerations are not looked at at all.
+    let exists = |number: usize| one(&format!("k{number}"), "Exists", "", "NoSchedule");
+    let many: Value = (0..20_000).map(exists).collect();
+    finds(&ask(&json!({"allowed": [{"operator": "Exists"}]}), &create(&many)), &["request-too-large"]);
+    let few: Value = (0..2_000).map(exists).collect();
+    passes(&ask(&json!({"allowed": [{"operator": "Exists", "effect": "NoSchedule"}]}), &create(&few)));
 }
