@@ -14,6 +14,7 @@ use k8s_openapi::api::core::v1::Toleration;
 
 mod judgement;
 mod settings;
+mod side;
 mod standard;
 mod taint_space;
 mod wording;

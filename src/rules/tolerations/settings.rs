@@ -2,7 +2,7 @@
 
 use k8s_openapi::api::core::v1::Toleration;
 
-use super::taint_space::Permitted;
+use super::side::Permitted;
 use crate::kubernetes::field::{Field, Unreadable};
 use crate::kubernetes::toleration::{Comparison, EFFECTS, FOR_EVER, comparison, read_toleration};
 use crate::logic::Domain;
@@ -11,11 +11,12 @@ use crate::rules::section::{choice, only_keys};
 /// The section's settings.
 #[derive(Debug)]
 pub struct Tolerations {
-    /// `None` where nothing is said: then no toleration is "not allowed".
+    /// `None` where the settings have no such list: then no toleration is "not allowed".
     pub(super) allowed: Option<Vec<Permitted>>,
     pub(super) denied: Vec<Toleration>,
     pub(super) standard: bool,
     pub(super) numeric_operators: bool,
+    /// Whether a pod may name its node.
     pub(super) node_name: bool,
 }
 

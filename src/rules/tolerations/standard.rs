@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 use k8s_openapi::api::core::v1::Toleration;
 
-use super::taint_space::Permitted;
+use super::side::Permitted;
 use crate::kubernetes::field::{Field, Unreadable};
 use crate::kubernetes::owner::is_owned_by;
 use crate::kubernetes::pod::PodTemplate;
@@ -40,10 +40,10 @@ const DAEMON_SET_CONTROLLER: &str = "system:serviceaccount:kube-system:daemon-se
 const CONTROLLER_MANAGER: &str = "system:kube-controller-manager";
 
 /// Steps for one owner, container or amount that is looked at.
-const ITEM_STEPS: usize = 30;
+const ITEM_STEPS: usize = 20;
 
 /// Steps for the name of an extended resource that is kept.
-const NAME_STEPS: usize = 30;
+const NAME_STEPS: usize = 15;
 
 /// What decides which tolerations Kubernetes adds to a pod.
 #[derive(Debug)]
@@ -76,7 +76,7 @@ impl<'v> Injection<'v> {
         })
     }
 
-    /// What Kubernetes adds, as far as it can matter beside lists that name these keys.
+    /// What Kubernetes adds, as far as it can matter next to lists that name these keys.
     ///
     /// # Errors
     /// When the budget is spent.
@@ -102,8 +102,8 @@ impl<'v> Injection<'v> {
         Ok(standard)
     }
 
-    /// Adds the requested resources that are named, and those whose names an example could take because nobody names them:
-    /// no other taint tells a pod that requests them from one that does not.
+    /// Adds the requested resources that the lists name, and those whose names an example could take because no list names
+    /// them. The other resources cannot change an answer.
     fn add_extended_resources<'k>(
         &self,
         named: impl Iterator<Item = &'k str>,
@@ -132,7 +132,7 @@ impl<'v> Injection<'v> {
 }
 
 /// Whether a pod is the mirror of a static pod of a node, which no admission can keep off that node: the node itself
-/// created it or, in an audit, where nobody is known to have created it, a node owns it. A template is no mirror.
+/// created it or, in an audit, where the creator is unknown, a node owns it. A template is never a mirror.
 ///
 /// # Errors
 /// A wrong JSON type in what decides it; more owners than the budget allows.
@@ -148,9 +148,9 @@ pub fn is_mirror_pod(
     Ok(by_node || (request.is_audit() && owned_by(metadata, "v1", "Node", budget)?))
 }
 
-/// Whether the DaemonSet controller made the pod: its own account did; or the account that stands for every controller
-/// did, or in an audit somebody unknown, and a DaemonSet controls the pod. Owner references prove nothing where anyone
-/// else asks, since everyone may write them, and nothing at all in a template.
+/// Whether the DaemonSet controller made the pod. Its own account always did. The account that all controllers may share,
+/// and the unknown creator in an audit, did when a DaemonSet controls the pod. For any other user an owner reference
+/// proves nothing, since everyone may write one, and in a template it never proves anything.
 fn is_daemon(request: &Request<'_, '_>, metadata: &Field<'_, '_>, budget: &mut Budget) -> Result<bool, Stopped> {
     if request.kind != "Pod" {
         return Ok(false);
@@ -200,9 +200,9 @@ fn permitted(key: &str, effect: &str, limit: Seconds) -> Permitted {
     Permitted { toleration, limit }
 }
 
-/// Whether a quantity is more than nothing: a string, or in a manifest a number, which the API server reads as if it were
-/// written in quotes (`Quantity.UnmarshalJSON`). A request for nothing of a resource that nobody knows can be made for any
-/// key, and would open every taint that has a prefix.
+/// Whether a quantity is more than zero. It is a string or, in a manifest, a number, which the API server reads as if it
+/// were written in quotes (`Quantity.UnmarshalJSON`). Anyone may request zero of a resource that does not exist, so such a
+/// request must not open the taint of that name.
 fn is_some(amount: &Field<'_, '_>) -> Result<bool, Unreadable> {
     if let Some(number) = amount.number() {
         return Ok(number.abs() > 0.0);

@@ -7,22 +7,15 @@ use std::collections::BTreeMap;
 
 use k8s_openapi::api::core::v1::{Taint, Toleration};
 
+use super::side::{Entry, Permitted, Side, UNION_STEPS};
 use super::standard::Standard;
 use crate::kubernetes::toleration::{
-    Comparison, EFFECTS, FOR_EVER, Seconds, TaintAxes, canonical_number, comparison, is_numeric, seconds, tolerates,
+    Comparison, EFFECTS, FOR_EVER, Seconds, TaintAxes, canonical_number, comparison, is_numeric, tolerates,
 };
 use crate::logic::{
-    Budget, Condition, Conjunction, Containment, Domain, Exhausted, Facts, Neighbours, Outline, Space, Term, Union,
-    contained,
+    Budget, Condition, Conjunction, Containment, Domain, Exhausted, Facts, Outline, Space, Term, Union, contained,
 };
 use crate::rules::replay::replay;
-
-/// A toleration that settings or Kubernetes itself permit, and how long a pod may then stay.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Permitted {
-    pub toleration: Toleration,
-    pub limit: Seconds,
-}
 
 /// An answer with its evidence.
 #[derive(Debug, Clone, PartialEq)]
@@ -64,99 +57,6 @@ pub struct TaintSpace<'t> {
     /// What Kubernetes adds with a limit that only counts where the settings admit the taint.
     defaults: Side<'t>,
     denied: Side<'t>,
-}
-
-/// One toleration of a list, with the seconds that a pod stays or may stay.
-struct Entry<'t> {
-    toleration: &'t Toleration,
-    stays: Seconds,
-}
-
-impl<'t> Entry<'t> {
-    fn of_pod(toleration: &'t Toleration) -> Self {
-        Entry { toleration, stays: seconds(toleration) }
-    }
-
-    fn of_settings(permitted: &'t Permitted) -> Self {
-        Entry { toleration: &permitted.toleration, stays: permitted.limit }
-    }
-}
-
-/// A list of tolerations and its boxes. A toleration that meets no taint has none.
-struct Side<'t> {
-    entries: Vec<Entry<'t>>,
-    near: Neighbours,
-    /// For each box the position of its toleration.
-    positions: Vec<usize>,
-}
-
-impl<'t> Side<'t> {
-    fn of(entries: Vec<Entry<'t>>, axes: &TaintAxes, space: &Space<'_>) -> Self {
-        let boxes = entries.iter().map(|entry| axes.term(entry.toleration).and_then(|term| space.conjunction(&term)));
-        let boxes = boxes.enumerate().filter_map(|(position, found)| Some((position, found?)));
-        let (positions, boxes): (Vec<usize>, Vec<Conjunction>) = boxes.unzip();
-        Side { near: Neighbours::of(boxes, space), positions, entries }
-    }
-
-    /// The box of the toleration at this position.
-    fn get(&self, position: usize) -> Option<&Conjunction> {
-        self.near.get(self.positions.binary_search(&position).ok()?)
-    }
-
-    fn stays(&self, position: usize) -> Option<Seconds> {
-        self.entries.get(position).map(|entry| entry.stays)
-    }
-
-    /// The chosen tolerations, by their positions, that share a taint with these, with their boxes.
-    fn touching(
-        &self,
-        taints: &Conjunction,
-        chosen: &dyn Fn(usize) -> bool,
-        budget: &mut Budget,
-    ) -> Result<Vec<(usize, &Conjunction)>, Exhausted> {
-        let mut touching = self.near.touching(taints, budget)?;
-        for (index, _) in &mut touching {
-            *index = self.positions.get(*index).copied().unwrap_or_default();
-        }
-        touching.retain(|(position, _)| chosen(*position));
-        Ok(touching)
-    }
-
-    /// What the chosen tolerations admit, as far as these taints are concerned.
-    fn near(
-        &self,
-        taints: &Conjunction,
-        chosen: &dyn Fn(usize) -> bool,
-        budget: &mut Budget,
-    ) -> Result<Union, Exhausted> {
-        let touching = self.touching(taints, chosen, budget)?;
-        budget.spend(touching.len().saturating_mul(UNION_STEPS))?;
-        Ok(Union::new(touching.into_iter().map(|(_, found)| found.clone()).collect()))
-    }
-
-    /// What the list admits, as far as these taints are concerned.
-    fn all_near(&self, taints: &Conjunction, budget: &mut Budget) -> Result<Union, Exhausted> {
-        self.near(taints, &|_| true, budget)
-    }
-
-    /// The tolerations that tolerate a taint, by the plain matcher.
-    fn matching(&self, taint: &Taint) -> impl Iterator<Item = (usize, &Entry<'t>)> {
-        self.entries.iter().enumerate().filter(|(_, entry)| tolerates(entry.toleration, taint))
-    }
-
-    fn tolerates(&self, taint: &Taint) -> bool {
-        self.matching(taint).next().is_some()
-    }
-
-    /// The most seconds that a toleration of this taint says.
-    fn most(&self, taint: &Taint) -> Option<Seconds> {
-        self.matching(taint).map(|(_, entry)| entry.stays).max()
-    }
-
-    /// The toleration that decides how long a pod stays: the first in the list that tolerates the taint.
-    fn first(&self, taint: &Taint) -> Option<(usize, Seconds)> {
-        self.matching(taint).next().map(|(position, entry)| (position, entry.stays))
-    }
 }
 
 impl<'t> TaintSpace<'t> {
@@ -394,7 +294,7 @@ impl<'t> TaintSpace<'t> {
                 // Every list is looked at, for the example and for each value that could stand in it.
                 budget.spend(self.sides().map(|side| side.entries.len().saturating_mul(CLAIM_STEPS)).sum())?;
                 let claim = |taint: &Taint| is_valid(taint) && claim(taint);
-                let taint = self.axes.taint(&self.space, &point).and_then(|taint| replay(taint, &claim));
+                let taint = self.axes.taint(&self.space, &point).and_then(|taint| replay(taint, claim));
                 taint.map_or(Found::Undecided, |taint| Found::Taint(self.plain(taint, &claim)))
             }
         })
@@ -446,9 +346,6 @@ const SKIPPED: [&str; 2] = ["NoSchedule", "PreferNoSchedule"];
 
 /// Steps for one toleration that becomes a box.
 const BOX_STEPS: usize = 100;
-
-/// Steps for one toleration of a union that is built: about as much work as looking at so many literals of a search.
-const UNION_STEPS: usize = 20;
 
 /// Steps for one toleration that the plain matcher holds against an example and the values that could stand in it.
 const CLAIM_STEPS: usize = 2;
