@@ -376,11 +376,11 @@ fn every_recorded_request_about_which_the_module_has_something_to_say_is_matched
     }
     let expected = [
         ("access-modes", 5),
-        ("all-rules", 37),
+        ("all-rules", 38),
         ("csi-driver-tokens", 3),
         ("local-volumes", 5),
         ("node-taints", 2),
-        ("tolerations", 11),
+        ("tolerations", 12),
         ("volume-node-affinity", 13),
     ];
     assert_eq!(said, BTreeMap::from(expected));
@@ -422,7 +422,7 @@ fn every_case_about_which_the_module_has_something_to_say_is_matched() {
         ("csi-driver-tokens", 16),
         ("local-volumes", 76),
         ("node-taints", 4),
-        ("tolerations", 40),
+        ("tolerations", 54),
         ("volume-node-affinity", 83),
     ] {
         assert!(said.get(policy).is_some_and(|count| *count >= least), "{policy}: {said:?}");

@@ -71,7 +71,29 @@ fn a_taint_that_stays_is_not_held_against_an_update_of_the_node() {
     // Sub-resources and deletions carry no taint that is judged.
     let mut status = request("", "Node", Some(&node(&json!([]))), &node(&json!([word])));
     status["subResource"] = json!("status");
-    passes(&ask_settings(&json!({"nodeTaints": {"numericKeys": ["failure-probability"]}}), &status));
+    let section = json!({"nodeTaints": {"numericKeys": ["failure-probability"]}});
+    passes(&ask_settings(&section, &status));
+    // An empty name is no sub-resource.
+    status["subResource"] = json!("");
+    finds(&ask_settings(&section, &status), &["taint-not-numeric"]);
+}
+
+/// The first ten are shown, and how many more there are. Which of them stayed is known without comparing each with each.
+#[test]
+fn many_taints_are_judged_and_the_first_are_shown() {
+    let taints =
+        |count: usize, word: &str| -> Value { (0..count).map(|number| taint(&format!("{word}{number}"))).collect() };
+    let answer = ask_node(Some(&node(&taints(3_000, "w"))), &node(&taints(3_001, "w")));
+    assert_eq!(answer.message.matches("taint not numeric: ").count(), 1, "{}", answer.message);
+    assert!(answer.message.contains("spec.taints[3000].value: `w3000`"), "{}", answer.message);
+    let answer = ask_node(Some(&node(&taints(3_000, "w"))), &node(&taints(3_000, "x")));
+    assert_eq!(answer.message.matches("taint not numeric: ").count(), 10, "{}", answer.message);
+    assert!(
+        answer.message.ends_with("taint-not-numeric: the same of 2990 more taints of node `web`"),
+        "{}",
+        answer.message
+    );
+    finds(&ask_node(None, &node(&taints(20_000, "w"))), &["request-too-large"]);
 }
 
 #[test]

@@ -51,9 +51,20 @@ fn a_daemon_set_s_pods_are_those_that_its_controller_creates() {
         let pod = daemon_pod(network, daemon_set.clone());
         let by = |user: Value| ask(&section, &sent_by(&user, request("", "Pod", None, &pod)));
         passes(&by(json!({"username": CONTROLLER, "groups": ["system:serviceaccounts"]})));
+        // Where controllers have no accounts of their own, one account makes the pods of all of them.
+        let manager = json!({"username": "system:kube-controller-manager", "groups": ["system:authenticated"]});
+        passes(&by(manager.clone()));
+        let mut of_none = pod.clone();
+        for other in [json!(null), json!([owner("apps/v1", "ReplicaSet", true), owner("apps/v1", "DaemonSet", false)])]
+        {
+            of_none["metadata"]["ownerReferences"] = other;
+            let answer = ask(&section, &sent_by(&manager, request("", "Pod", None, &of_none)));
+            finds(&answer, &["toleration-not-allowed"]);
+        }
         // Everyone may write owner references.
         for user in [
             json!({"username": "tenant", "groups": ["system:authenticated"]}),
+            json!({"username": "tenant", "groups": ["system:kube-controller-manager"]}),
             json!({"username": "system:serviceaccount:shop:daemon-set-controller", "groups": []}),
             json!({"username": "tenant", "groups": [CONTROLLER]}),
         ] {
@@ -86,6 +97,79 @@ fn in_an_audit_a_daemon_set_s_pods_are_those_that_it_owns() {
     }
 }
 
+/// A template says whatever its author wrote into it.
+#[test]
+fn an_owner_in_a_template_proves_nothing() {
+    let section = json!({"allowed": []});
+    for (group, kind, template) in KINDS.iter().filter(|(_, kind, _)| *kind != "Pod") {
+        let mut object =
+            workload(template, &json!([one("node.kubernetes.io/unschedulable", "Exists", "", "NoSchedule")]));
+        let owners = json!([owner("apps/v1", "DaemonSet", true), owner("v1", "Node", true)]);
+        let metadata = json!({"ownerReferences": owners, "annotations": {"kubernetes.io/config.mirror": "x"}});
+        object.pointer_mut(template).expect("a template")["metadata"] = metadata.clone();
+        object["metadata"]["ownerReferences"] = owners;
+        for user in [
+            json!({}),
+            json!({"username": "system:kube-controller-manager"}),
+            json!({"username": CONTROLLER}),
+            json!({"username": "system:node:n1", "groups": ["system:nodes"]}),
+        ] {
+            let answer = ask(&section, &sent_by(&user, request(group, kind, None, &object)));
+            finds(&answer, &["toleration-not-allowed"]);
+        }
+    }
+}
+
+/// What the settings say of not-ready and unreachable is the limit, but never less than the 300 s of Kubernetes' default.
+#[test]
+fn the_limit_of_what_every_pod_is_given_is_what_the_settings_say_of_it() {
+    const NOT_READY: &str = "node.kubernetes.io/not-ready";
+    const UNREACHABLE: &str = "node.kubernetes.io/unreachable";
+    let entry = |key: &str, operator: &str, value: &str, most: Option<i64>| json!({"key": key, "operator": operator, "value": value, "effect": "NoExecute", "maxTolerationSeconds": most});
+    for (allowed, key, limit) in [
+        (json!([]), NOT_READY, None),
+        (json!([entry(NOT_READY, "Exists", "", Some(0))]), NOT_READY, Some(300)),
+        (json!([entry(NOT_READY, "Exists", "", Some(299))]), NOT_READY, Some(300)),
+        (json!([entry(NOT_READY, "Exists", "", Some(301))]), NOT_READY, Some(301)),
+        (json!([entry(NOT_READY, "Exists", "", None)]), NOT_READY, None),
+        (json!([entry(NOT_READY, "Exists", "", Some(5)), entry("", "Exists", "", Some(600))]), NOT_READY, Some(600)),
+        (json!([entry("", "Exists", "", Some(5))]), UNREACHABLE, Some(300)),
+        // An entry about another taint is none about this one: another key, another value, another effect.
+        (json!([entry(NOT_READY, "Exists", "", Some(5))]), UNREACHABLE, None),
+        (json!([entry(NOT_READY, "Equal", "x", Some(5))]), NOT_READY, None),
+        (
+            json!([{"key": NOT_READY, "operator": "Exists", "effect": "NoSchedule", "maxTolerationSeconds": 5}]),
+            NOT_READY,
+            None,
+        ),
+    ] {
+        let section = json!({"allowed": allowed});
+        // The taint that Kubernetes itself sets has no value.
+        let stays = |seconds: Option<i64>| {
+            create(&json!([{"key": key, "operator": "Equal", "effect": "NoExecute", "tolerationSeconds": seconds}]))
+        };
+        for seconds in [0, 300, 301, 600, 601] {
+            let found = ask(&section, &stays(Some(seconds))).found("toleration-seconds-exceeded");
+            assert_eq!(found, limit.is_some_and(|limit| seconds > limit), "{allowed}: {seconds} s of {key}");
+        }
+        let for_ever = ask(&section, &stays(None));
+        assert_eq!(for_ever.found("toleration-seconds-exceeded"), limit.is_some(), "{allowed}: for ever");
+        // The DaemonSet controller gives its pods no limit.
+        passes(&ask(&section, &sent_by(&json!({"username": CONTROLLER}), stays(None))));
+    }
+    // The value that the settings name is limited, and the others are not.
+    let some = json!({"allowed": [entry(NOT_READY, "Equal", "x", Some(5))]});
+    let answer = ask(&some, &create(&json!([one(NOT_READY, "Exists", "", "NoExecute")])));
+    assert_eq!(answer.taint.as_deref(), Some("node.kubernetes.io/not-ready=x:NoExecute"));
+    // Without the standard tolerations the limit is what is written, however low.
+    let strict = json!({"allowed": [entry(NOT_READY, "Exists", "", Some(30))], "standard": false});
+    let seconds = |seconds: i64| {
+        create(&json!([{"key": NOT_READY, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": seconds}]))
+    };
+    passes(&ask(&strict, &seconds(30)));
+    finds(&ask(&strict, &seconds(31)), &["toleration-seconds-exceeded"]);
+}
+
 /// A pod with a toleration of `gpu.example.com/card:NoSchedule` and these containers.
 fn with_card(containers: &str, resources: &Value) -> Value {
     let mut pod = pod(&json!([one("gpu.example.com/card", "Exists", "", "NoSchedule")]));
@@ -115,10 +199,40 @@ fn a_pod_may_tolerate_the_key_of_an_extended_resource_that_it_requests() {
 /// every taint whose key has a domain.
 #[test]
 fn a_pod_that_requests_none_of_a_resource_may_not_tolerate_its_key() {
-    for none in [json!("0"), json!(0), json!("0k"), json!("0.0"), json!("0e3")] {
+    for none in [json!("0"), json!(0), json!("0k"), json!("0.0"), json!("0e3"), json!(0.0), json!(-0.0), json!(null)] {
         let pod = with_card("containers", &json!({"requests": {"gpu.example.com/card": none}}));
         finds(&ask(&json!({"allowed": []}), &request("", "Pod", None, &pod)), &["toleration-not-allowed"]);
     }
+}
+
+/// `Quantity.UnmarshalJSON` reads a number as it is spelled.
+#[test]
+fn an_amount_may_be_a_number() {
+    for some in [json!(1), json!(1.0), json!(2.5), json!(1e3), json!(18_446_744_073_709_551_615_u64), json!("1e-1")] {
+        let pod = with_card("containers", &json!({"limits": {"gpu.example.com/card": some}}));
+        passes(&ask(&json!({"allowed": []}), &request("", "Pod", None, &pod)));
+    }
+    for wrong in [json!(true), json!(["1"]), json!({})] {
+        let pod = with_card("containers", &json!({"limits": {"gpu.example.com/card": wrong}}));
+        let answer = ask(&json!({"allowed": []}), &request("", "Pod", None, &pod));
+        assert_eq!(answer.code, Some(422), "{answer:?}");
+        let path = "unreadable: object.spec.containers[0].resources.limits[gpu.example.com/card]: must be ";
+        assert!(answer.message.starts_with(path), "{}", answer.message);
+    }
+}
+
+/// What the pod requests is permitted, so it is no example of what is not: neither where the settings name it nor where
+/// nobody does.
+#[test]
+fn an_example_is_never_the_key_of_a_requested_resource() {
+    let section = json!({"allowed": [one("gpu.example.com/card", "Equal", "x", "NoSchedule")]});
+    let requests = json!({"gpu.example.com/card": "1", "example.com/other": "1", "example.com/other-2": "1"});
+    let mut pod = with_card("containers", &json!({"requests": requests}));
+    pod["spec"]["tolerations"] = json!([{"operator": "Exists", "effect": "NoSchedule"}]);
+    let answer = ask(&section, &request("", "Pod", None, &pod));
+    let taint = answer.taint.expect("an example");
+    let key = taint.split(['=', ':']).next().expect("a key");
+    assert!(requests.get(key).is_none(), "{taint}");
 }
 
 #[test]

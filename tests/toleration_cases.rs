@@ -26,7 +26,11 @@ fn a_bound_that_is_no_canonical_number_of_64_bits_is_refused() {
             let answer = ask(&json!({}), &create(&json!([one("k", operator, value, "NoSchedule")])));
             finds(&answer, &["toleration-invalid-number"]);
             assert_eq!((answer.accepted, answer.code), (false, Some(403)));
-            assert!(answer.message.contains(&format!("`{value}` is no canonical integer")), "{}", answer.message);
+            assert!(
+                answer.message.contains(&format!("`{value}` is not a canonical 64-bit integer")),
+                "{}",
+                answer.message
+            );
             assert!(answer.message.contains("spec.tolerations[0]: "), "{}", answer.message);
         }
     }
@@ -52,7 +56,7 @@ fn a_toleration_that_no_taint_can_meet_is_told_and_allowed_everywhere() {
         let answer = ask(&json!({"allowed": [], "denied": [{"operator": "Exists"}]}), &create(&json!([toleration])));
         finds(&answer, &["toleration-matches-nothing"]);
         assert!(answer.accepted && answer.taint.is_none(), "{why}: {answer:?}");
-        assert!(answer.warnings[0].starts_with("toleration matches nothing: no taint can meet `"), "{answer:?}");
+        assert!(answer.warnings[0].starts_with("toleration matches nothing: no taint can match `"), "{answer:?}");
     }
     for toleration in [
         one("k", "Lt", "1", "NoSchedule"),
@@ -150,7 +154,7 @@ fn an_update_may_not_let_the_pod_stay_longer_than_before_or_than_allowed() {
         (json!([below(Some(30))]), json!([below(None)]), Some(("for ever", "60 s"))),
         (json!([below(Some(30))]), json!([below(Some(i64::MAX))]), Some(("for ever", "60 s"))),
         // Below 10 the settings allow 60 s; from 10 to 19 the old list alone permits, and for 30 s.
-        (json!([below(Some(30))]), json!([below(Some(60))]), Some(("60 s", "30 s"))),
+        (json!([below(Some(30))]), json!([below(Some(60))]), Some(("60 s", "30 s as before"))),
         (json!([below(Some(30))]), json!([below(Some(29))]), None),
         (json!([below(Some(30))]), json!([below(Some(-1))]), None),
         (json!([below(None)]), json!([below(Some(i64::MAX))]), None),
@@ -162,7 +166,7 @@ fn an_update_may_not_let_the_pod_stay_longer_than_before_or_than_allowed() {
         (json!([below(Some(30)), word(Some(300))]), json!([word(Some(300))]), Some(("300 s", "60 s"))),
         // At once, and then not at once.
         (json!([below(Some(-5))]), json!([below(Some(0))]), None),
-        (json!([word(Some(-5))]), json!([word(Some(1))]), Some(("1 s", "0 s"))),
+        (json!([word(Some(-5))]), json!([word(Some(1))]), Some(("1 s", "0 s as before"))),
     ] {
         let answer = ask(&section, &update(&old, &new));
         let new_words = answer.found("toleration-not-allowed");
@@ -220,6 +224,87 @@ fn sub_resources_and_deletions_pass_whatever_the_object_says() {
     for (group, kind) in [("", "Service"), ("apps", "Pod"), ("autoscaling", "Scale"), ("example.com", "Deployment")] {
         passes(&ask(&section, &request(group, kind, None, &pod(&everything))));
     }
+}
+
+/// Neither engine leaves the name of a sub-resource out where there is none: some send an empty one.
+#[test]
+fn an_empty_sub_resource_is_none() {
+    let mut request = create(&json!([{"operator": "Exists"}]));
+    for (sub_resource, is_judged) in [(json!(""), true), (json!(null), true), (json!("status"), false)] {
+        request["subResource"] = sub_resource;
+        assert_eq!(ask(&json!({"allowed": []}), &request).accepted, !is_judged, "{}", request["subResource"]);
+    }
+}
+
+// --- Node names. ---
+
+/// The workload with a node name in its pod.
+fn on_node(template: &str, node: &Value) -> Value {
+    let mut object = workload(template, &json!([]));
+    object.pointer_mut(&format!("{template}/spec")).expect("a pod")["nodeName"] = node.clone();
+    object
+}
+
+#[test]
+fn a_node_name_is_found_in_every_kind_and_said_with_its_path() {
+    for (group, kind, template) in KINDS {
+        let named = on_node(template, &json!("n1"));
+        let answer = ask(&json!({"allowed": []}), &request(group, kind, None, &named));
+        finds(&answer, &["node-name-skips-taints"]);
+        assert_eq!((answer.accepted, answer.code), (false, Some(403)), "{kind}");
+        let path = format!("{template}/spec/nodeName").replace('/', ".");
+        assert!(answer.message.contains(&format!("\n  {}: ", path.trim_start_matches('.'))), "{}", answer.message);
+        passes(&ask(&json!({"allowed": [], "nodeName": "allow"}), &request(group, kind, None, &named)));
+        for none in [json!(null), json!("")] {
+            passes(&ask(&json!({"allowed": []}), &request(group, kind, None, &on_node(template, &none))));
+        }
+        // The scheduler names the nodes of the pods that an audit finds. It writes into no template.
+        let audit = sent_by(&json!({}), request(group, kind, None, &named));
+        assert_eq!(ask(&json!({"allowed": []}), &audit).accepted, kind == "Pod", "{kind} in an audit");
+        let broken = ask(&json!({"allowed": []}), &request(group, kind, None, &on_node(template, &json!(["n1"]))));
+        assert_eq!(broken.code, Some(422));
+        assert!(broken.message.contains(&format!("{path}: must be a string")), "{}", broken.message);
+    }
+}
+
+#[test]
+fn a_node_name_is_judged_where_an_update_makes_it_new() {
+    let named = |node: Value| on_node("/spec/template", &node);
+    for (old, new, refused) in [
+        (json!(null), json!("n1"), true),
+        (json!(""), json!("n1"), true),
+        (json!("n2"), json!("n1"), true),
+        (json!("n1"), json!("n1"), false),
+        (json!("n1"), json!(null), false),
+        (json!("n1"), json!(""), false),
+    ] {
+        let answer = ask(
+            &json!({"allowed": []}),
+            &request("apps", "Deployment", Some(&named(old.clone())), &named(new.clone())),
+        );
+        assert_eq!(answer.found("node-name-skips-taints"), refused, "{old} → {new}: {answer:?}");
+        assert_eq!(answer.accepted, !refused);
+    }
+    // What the old list tolerated stays permitted, whoever names the node now.
+    let mut old = named(json!(null));
+    old["spec"]["template"]["spec"]["tolerations"] = json!([{"operator": "Exists"}]);
+    let mut new = old.clone();
+    new["spec"]["template"]["spec"]["nodeName"] = json!("n1");
+    passes(&ask(&json!({"allowed": []}), &request("apps", "Deployment", Some(&old), &new)));
+}
+
+/// What the list says is reported first; the example taint is that of the first finding.
+#[test]
+fn a_node_name_is_found_beside_what_the_list_says() {
+    let mut pod = pod(&json!([one("spot", "Exists", "", "NoExecute"), one("k", "Gt", "5", "NoSchedule")]));
+    pod["spec"]["nodeName"] = json!("n1");
+    let section = json!({"allowed": [], "numericOperators": "deny"});
+    let answer = ask(&section, &request("", "Pod", None, &pod));
+    finds(&answer, &["toleration-not-allowed", "numeric-operator-disabled", "node-name-skips-taints"]);
+    assert_eq!(answer.taint.as_deref(), Some("spot:NoExecute"));
+    let warned =
+        ask(&json!({"allowed": [], "enforcement": "warn"}), &request("", "Pod", None, &on_node("", &json!("n1"))));
+    assert!(warned.accepted && warned.warnings[0].starts_with("node name skips taints: node `n1` "), "{warned:?}");
 }
 
 // --- Reading. ---
@@ -363,8 +448,8 @@ fn settings_are_refused_with_the_path_and_what_is_accepted() {
         ),
         (json!({"allowed": [{}]}), "tolerations.allowed[0].operator: must be `Exists` where there is no key"),
         (json!({"allowed": [{"operator": "Lt", "value": "5"}]}), "tolerations.allowed[0].operator: must be `Exists`"),
-        (json!({"allowed": [one("k", "Lt", "05", "")]}), "tolerations.allowed[0].value: must be an integer of 64 bits"),
-        (json!({"allowed": [one("k", "Gt", "", "")]}), "tolerations.allowed[0].value: must be an integer of 64 bits"),
+        (json!({"allowed": [one("k", "Lt", "05", "")]}), "tolerations.allowed[0].value: must be a 64-bit integer"),
+        (json!({"allowed": [one("k", "Gt", "", "")]}), "tolerations.allowed[0].value: must be a 64-bit integer"),
         (json!({"allowed": [one("k", "Exists", "v", "")]}), "tolerations.allowed[0].value: must be absent"),
         (json!({"allowed": [one("k", "Equal", "a b", "")]}), "tolerations.allowed[0].value: must be a label value"),
         (json!({"allowed": [one("k", "Ge", "5", "")]}), "tolerations.allowed[0].operator: must be `Equal`"),
@@ -447,7 +532,7 @@ fn the_first_120_characters_carry_the_sense() {
         (
             json!({}),
             json!([one("k", "Gt", "05", "")]),
-            "toleration with an invalid number: `05` is no canonical integer",
+            "toleration with an invalid number: `05` is not a canonical 64-bit integer",
         ),
         (
             json!({"numericOperators": "deny"}),
@@ -492,4 +577,32 @@ fn thousands_of_tolerations_are_refused_cleanly() {
         assert_eq!((answer.accepted, answer.code), (false, Some(403)), "{}", answer.message);
         assert!(answer.message.len() < 20_000, "the first few are shown: {} bytes", answer.message.len());
     }
+}
+
+/// Lists of other things that a pod has many of. What fits into the budget is decided, what does not is refused as too
+/// large, and neither is accepted unseen.
+#[test]
+fn pods_with_tens_of_thousands_of_anything_are_decided_or_too_large() {
+    let named = |number: usize| (format!("example.com/r{number}"), json!("1"));
+    let resources = |count: usize| -> Value { (0..count).map(named).collect() };
+    let containers = |count: usize| -> Value {
+        let one = |number: usize| json!({"name": format!("c{number}"), "resources": {"limits": resources(number % 2)}});
+        (0..count).map(one).collect()
+    };
+    let tolerated = json!([one("example.com/r0", "Exists", "", "NoSchedule")]);
+    let with = |containers: Value| {
+        let mut pod = pod(&tolerated);
+        pod["spec"]["containers"] = containers;
+        ask(&json!({"allowed": []}), &request("", "Pod", None, &pod))
+    };
+    passes(&with(containers(5_000)));
+    passes(&with(json!([{"resources": {"requests": resources(5_000)}}])));
+    finds(&with(containers(100_000)), &["request-too-large"]);
+    finds(&with(json!([{"resources": {"requests": resources(100_000)}}])), &["request-too-large"]);
+    // Too many tolerations are not looked at at all.
+    let exists = |number: usize| one(&format!("k{number}"), "Exists", "", "NoSchedule");
+    let many: Value = (0..20_000).map(exists).collect();
+    finds(&ask(&json!({"allowed": [{"operator": "Exists"}]}), &create(&many)), &["request-too-large"]);
+    let few: Value = (0..2_000).map(exists).collect();
+    passes(&ask(&json!({"allowed": [{"operator": "Exists", "effect": "NoSchedule"}]}), &create(&few)));
 }

@@ -53,16 +53,27 @@ impl Asked {
         tolerated(&self.new, taint) && tolerated(&self.denied, taint) && !tolerated(self.old(), taint)
     }
 
-    /// The largest limit of what permits this taint, an old list permitting it for as long as the pod stayed then.
+    /// The largest limit of what permits this taint, an old list permitting it for as long as the pod stayed then. What
+    /// Kubernetes adds has no limit, unless the settings admit the taint: then it is the 300 s of Kubernetes' own default.
     fn limit(&self, taint: &Taint) -> Option<Seconds> {
-        let entries = self.entries().into_iter().filter(|entry| tolerates(entry, taint));
+        let entries = self.allowed.iter().filter(|entry| tolerates(entry, taint));
+        let written = entries.map(|entry| entry.seconds.unwrap_or(FOR_EVER)).max();
+        let added = self.standard && tolerated(&standard(), taint);
+        let added = added.then(|| if written.is_some() { 300 } else { FOR_EVER });
         let before = tolerated(self.old(), taint).then(|| evicted_after(self.old(), taint));
-        entries.map(|entry| entry.seconds.unwrap_or(FOR_EVER)).chain(before).max()
+        written.max(added).max(before)
     }
 
     /// A permitted taint that evicts, and after which the pod stays longer than permitted.
     fn stays_too_long(&self, taint: &Taint) -> bool {
         taint.effect == "NoExecute" && self.limit(taint).is_some_and(|limit| evicted_after(&self.new, taint) > limit)
+    }
+
+    /// The scheduler alone looks at this taint, and a pod whose node is named may not get past it.
+    fn may_not_be_skipped(&self, taint: &Taint) -> bool {
+        let before = tolerated(self.old(), taint);
+        let permitted = before || tolerated(&self.entries(), taint);
+        taint.effect != "NoExecute" && (!permitted || (tolerated(&self.denied, taint) && !before))
     }
 
     fn section(&self) -> Value {
@@ -139,7 +150,7 @@ fn effect() -> impl Strategy<Value = &'static str> {
 fn seconds() -> impl Strategy<Value = Option<i64>> {
     prop_oneof![
         3 => Just(None),
-        4 => select(vec![0, 1, 30, 31, 300]).prop_map(Some),
+        4 => select(vec![0, 1, 30, 31, 300, 301]).prop_map(Some),
         1 => select(vec![-5, i64::MIN, i64::MAX - 1, i64::MAX]).prop_map(Some),
     ]
 }
@@ -148,7 +159,7 @@ fn toleration(seconds: impl Strategy<Value = Option<i64>>) -> impl Strategy<Valu
     let key = prop_oneof![
         6 => Just("a"),
         3 => Just("example.com/b"),
-        1 => Just("node.kubernetes.io/not-ready"),
+        2 => Just("node.kubernetes.io/not-ready"),
         1 => Just(""),
     ];
     (key, condition(), effect(), seconds).prop_map(|(key, (operator, value), effect, seconds)| {
@@ -399,6 +410,57 @@ proptest! {
         let nothing = Asked { allowed: Vec::new(), standard: false, old: Some(asked.new.clone()), new: asked.new[..kept].to_vec(), ..asked };
         let answer = nothing.answer();
         prop_assert!(answer.accepted && answer.findings.is_empty(), "{:?}", answer);
+    }
+}
+
+/// Settings that often allow every taint of an effect, a denied one aside.
+fn wide_open() -> impl Strategy<Value = Asked> {
+    let entries = select(vec![vec!["NoSchedule"], vec!["NoSchedule", "PreferNoSchedule"], vec![""], vec!["NoExecute"]]);
+    (asked(), entries).prop_map(|(asked, effects)| {
+        let everything = effects.into_iter().map(|effect| Toleration {
+            key: String::new(),
+            operator: String::from("Exists"),
+            value: String::new(),
+            effect: effect.to_owned(),
+            seconds: None,
+        });
+        Asked { allowed: asked.allowed.iter().cloned().chain(everything).collect(), ..asked }
+    })
+}
+
+proptest! {
+    #![proptest_config(config(300))]
+
+    /// A node name is found exactly where some taint of the scheduler's shows it, whatever the list of tolerations says.
+    #[test]
+    fn a_node_name_is_found_where_brute_force_finds_a_taint(
+        asked in prop_oneof![asked(), wide_open()], in_place in any::<bool>()
+    ) {
+        let request = |old_node: Option<&str>| {
+            let mut request = match &asked.old {
+                None => create(&list(&asked.new)),
+                Some(old) => update(&list(old), &list(&asked.new)),
+            };
+            request["object"]["spec"]["nodeName"] = json!("n1");
+            if asked.old.is_some() {
+                request["oldObject"]["spec"]["nodeName"] = json!(old_node);
+            }
+            request
+        };
+        let answer = ask(&asked.section(), &request(None));
+        let expected = asked.taints().iter().any(|taint| asked.may_not_be_skipped(taint));
+        prop_assert_eq!(answer.found("node-name-skips-taints"), expected, "{:?}", answer);
+        let others: Vec<&String> = answer.findings.iter().filter(|code| *code != "node-name-skips-taints").collect();
+        let without = asked.answer();
+        prop_assert_eq!(others, without.findings.iter().collect::<Vec<_>>());
+        if without.taint.is_none() && expected {
+            let taint = read_taint(&answer.taint.expect("the example"));
+            prop_assert!(asked.may_not_be_skipped(&taint), "{:?}", taint);
+        }
+        if in_place && asked.old.is_some() {
+            let stays = ask(&asked.section(), &request(Some("n1")));
+            prop_assert!(!stays.found("node-name-skips-taints"));
+        }
     }
 }
 

@@ -281,6 +281,14 @@ impl<'v, 'p> Field<'v, 'p> {
         self.each(|item| item.required_string())
     }
 
+    /// The value where it is a number, as near as a float comes to it; `None` for every other type.
+    pub fn number(&self) -> Option<f64> {
+        match self.value {
+            Some(Value::Number(number)) => number.as_f64(),
+            _ => None,
+        }
+    }
+
     /// # Errors
     /// When the value is not a boolean.
     pub fn boolean(&self) -> Result<Option<bool>, Unreadable> {

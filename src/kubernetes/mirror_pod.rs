@@ -8,13 +8,13 @@ use super::request::Request;
 /// only hides it.
 ///
 /// The node itself must have created the mirror. In an audit, where nobody is known to have created it, a node must own
-/// it. The annotation alone proves nothing, since anyone may write it.
+/// it. The annotation alone proves nothing, since anyone may write it. A pod template is never a mirror.
 ///
 /// # Errors
 /// A wrong JSON type in what decides it.
 pub fn is_mirror_pod(request: &Request<'_, '_>, metadata: &Field<'_, '_>) -> Result<bool, Unreadable> {
     let annotations = metadata.get("annotations")?;
-    if annotations.get("kubernetes.io/config.mirror")?.string()?.is_none() {
+    if request.kind != "Pod" || annotations.get("kubernetes.io/config.mirror")?.string()?.is_none() {
         return Ok(false);
     }
     let by_node = request.user.groups.contains(&"system:nodes");

@@ -2,8 +2,10 @@
 
 use super::field::{Field, Unreadable};
 
-/// Whether the metadata name a controller of this API version and kind. Owner references alone prove nothing where
-/// somebody asks: everyone may write them.
+/// Whether the metadata of an object name a controller of this API version and kind.
+///
+/// Everyone may write owner references, so by themselves they prove nothing about who made an object that somebody asks to
+/// store. In the metadata of a pod template they prove nothing at all: ask this of the metadata of the object itself.
 ///
 /// # Errors
 /// A wrong JSON type in the references.

@@ -26,7 +26,7 @@ pub fn read_tolerations(list: &Field<'_, '_>) -> Result<Vec<Toleration>, Unreada
     list.items()?.map(|item| read_toleration(&item)).collect()
 }
 
-/// Reads one toleration. What it says is not looked at.
+/// Reads one toleration, whatever it says.
 ///
 /// # Errors
 /// A wrong JSON type.
@@ -49,7 +49,7 @@ pub fn read_taints(list: &Field<'_, '_>) -> Result<Vec<Taint>, Unreadable> {
     list.items()?.map(|item| read_taint(&item)).collect()
 }
 
-/// Reads one taint. What it says is not looked at.
+/// Reads one taint, whatever it says.
 ///
 /// # Errors
 /// A wrong JSON type.
@@ -72,7 +72,7 @@ pub fn taint_text(taint: &Taint) -> String {
 }
 
 /// The number that a taint's value, or a `Gt` or `Lt` bound, stands for: a canonical decimal in 64 bits. `007`, `+5` and
-/// `-0` are none.
+/// `-0` are not.
 pub fn canonical_number(text: &str) -> Option<i64> {
     let digits = text.strip_prefix('-').unwrap_or(text);
     let canonical = match digits.as_bytes() {
@@ -90,8 +90,8 @@ pub enum Comparison<'t> {
     Equal(&'t str),
     Above(i64),
     Below(i64),
-    /// A `Gt` or `Lt` bound that is no canonical decimal of 64 bits: no taint is tolerated.
-    NoNumber(&'t str),
+    /// A `Gt` or `Lt` bound that is not a canonical 64-bit decimal: no taint is tolerated.
+    NotANumber(&'t str),
     /// An operator that does not exist: no taint is tolerated.
     Unknown(&'t str),
 }
@@ -102,8 +102,8 @@ pub fn comparison(toleration: &Toleration) -> Comparison<'_> {
     match toleration.operator.as_deref().unwrap_or_default() {
         "" | "Equal" => Comparison::Equal(value),
         "Exists" => Comparison::Any,
-        "Gt" => canonical_number(value).map_or(Comparison::NoNumber(value), Comparison::Above),
-        "Lt" => canonical_number(value).map_or(Comparison::NoNumber(value), Comparison::Below),
+        "Gt" => canonical_number(value).map_or(Comparison::NotANumber(value), Comparison::Above),
+        "Lt" => canonical_number(value).map_or(Comparison::NotANumber(value), Comparison::Below),
         other => Comparison::Unknown(other),
     }
 }
@@ -125,19 +125,13 @@ pub fn tolerates(toleration: &Toleration, taint: &Taint) -> bool {
         Comparison::Equal(wanted) => wanted == value,
         Comparison::Above(bound) => canonical_number(value).is_some_and(|number| number > bound),
         Comparison::Below(bound) => canonical_number(value).is_some_and(|number| number < bound),
-        Comparison::NoNumber(_) | Comparison::Unknown(_) => false,
+        Comparison::NotANumber(_) | Comparison::Unknown(_) => false,
     }
 }
 
 /// How long a pod stays once a `NoExecute` taint that this toleration tolerates is there; not positive is at once.
 pub fn seconds(toleration: &Toleration) -> Seconds {
     toleration.toleration_seconds.unwrap_or(FOR_EVER).max(0)
-}
-
-/// How long a pod with these tolerations stays once the taint is there: the first toleration of the list that tolerates
-/// it decides. `None` when none does.
-pub fn wait(tolerations: &[Toleration], taint: &Taint) -> Option<Seconds> {
-    tolerations.iter().find(|toleration| tolerates(toleration, taint)).map(seconds)
 }
 
 /// The space of taints: key × value × effect.
@@ -167,7 +161,7 @@ impl TaintAxes {
             Comparison::Equal(value) => term.push((self.value, Condition::In(vec![value]))),
             Comparison::Above(bound) => term.push((self.value, Condition::Above(bound))),
             Comparison::Below(bound) => term.push((self.value, Condition::Below(bound))),
-            Comparison::NoNumber(_) | Comparison::Unknown(_) => return None,
+            Comparison::NotANumber(_) | Comparison::Unknown(_) => return None,
         }
         Some(term)
     }
@@ -197,7 +191,7 @@ pub fn describe(toleration: &Toleration) -> String {
         Comparison::Equal(value) => format!("{key} = {}", short(value, 63)),
         Comparison::Above(bound) => format!("{key} > {bound}"),
         Comparison::Below(bound) => format!("{key} < {bound}"),
-        Comparison::NoNumber(value) => {
+        Comparison::NotANumber(value) => {
             format!("{key} {} {}", toleration.operator.as_deref().unwrap_or_default(), short(value, 63))
         }
         Comparison::Unknown(operator) => format!("{key} {}", short(operator, 40)),
@@ -215,6 +209,6 @@ pub fn describe_values(toleration: &Toleration) -> String {
         Comparison::Above(bound) => format!("taint values {} and up", bound.saturating_add(1).max(0)),
         Comparison::Below(bound) if bound <= 0 => String::from("no taint value"),
         Comparison::Below(bound) => format!("taint values below {bound}"),
-        Comparison::NoNumber(_) | Comparison::Unknown(_) => String::from("no taint value"),
+        Comparison::NotANumber(_) | Comparison::Unknown(_) => String::from("no taint value"),
     }
 }

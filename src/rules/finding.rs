@@ -57,6 +57,7 @@ codes! {
     TolerationMatchesNothing "toleration-matches-nothing" Warns,
     TolerationAdmitsEverything "toleration-admits-everything" Warns,
     NumericOperatorDisabled "numeric-operator-disabled" Refuses,
+    NodeNameSkipsTaints "node-name-skips-taints" Refuses,
     [Some("nodeTaints")]
     TaintNotNumeric "taint-not-numeric" Refuses,
     [Some("csiDriverTokens")]

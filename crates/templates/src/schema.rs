@@ -41,7 +41,7 @@ pub struct Settings {
     pub volume_node_affinity: Option<VolumeNodeAffinity>,
     /// Pods and every workload with a pod template: which taints they may tolerate, and for how long.
     pub tolerations: Option<Tolerations>,
-    /// Node: taints that are meant to be numbers must be numbers.
+    /// Node: taints that should be numeric but are not.
     pub node_taints: Option<NodeTaints>,
     /// CSIDriver: which service-account tokens a driver may ask for, and that nobody else sees them.
     pub csi_driver_tokens: Option<CsiDriverTokens>,
@@ -223,15 +223,18 @@ fn values_as_the_operator_takes_them(schema: &mut schemars::Schema) {
 #[derive(JsonSchema)]
 #[schemars(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Tolerations {
-    /// The taints that may be tolerated, written as tolerations: together the pod's must lie within these. Not judged where
-    /// absent; an empty list allows none.
+    /// The taints that may be tolerated, written as tolerations: the pod's own must together lie within these. Not judged
+    /// where absent; an empty list allows none.
     pub allowed: Option<Vec<Allowed>>,
-    /// The taints that nobody may tolerate, written as tolerations.
+    /// The taints that no pod may tolerate, written as tolerations.
     pub denied: Option<Vec<Denied>>,
-    /// Whether what Kubernetes itself adds is allowed, for those to whom it adds it. True where absent.
+    /// Whether the tolerations that Kubernetes itself adds are allowed, for the pods to which it adds them. True where absent.
     pub standard: Option<bool>,
     /// Whether `Gt` and `Lt` may be used: `deny` where the feature gate is off. `allow` where absent.
     pub numeric_operators: Option<NumericOperators>,
+    /// Whether a pod may name its node: `nodeName` skips the scheduler, and with it every `NoSchedule` and
+    /// `PreferNoSchedule` taint. `deny` where absent.
+    pub node_name: Option<NodeName>,
     pub enforcement: Option<Enforcement>,
     pub exempt: Option<Exempt>,
 }
@@ -240,6 +243,14 @@ pub struct Tolerations {
 #[schemars(rename_all = "camelCase")]
 pub enum NumericOperators {
     Allow,
+    Deny,
+}
+
+#[derive(JsonSchema)]
+#[schemars(rename_all = "camelCase")]
+pub enum NodeName {
+    Allow,
+    /// Refused unless `allowed` covers every `NoSchedule` and `PreferNoSchedule` taint and `denied` none.
     Deny,
 }
 
@@ -256,7 +267,8 @@ pub struct Allowed {
     pub value: Option<String>,
     /// Every effect where absent.
     pub effect: Option<Effect>,
-    /// For how long a pod may stay on a node with such a `NoExecute` taint. For ever where absent.
+    /// For how long a pod may stay on a node with such a `NoExecute` taint. For ever where absent. With `standard`, never
+    /// less than 300 seconds for not-ready and unreachable.
     #[schemars(range(min = 0))]
     pub max_toleration_seconds: Option<i64>,
 }
@@ -322,7 +334,7 @@ fn value_as_the_operator_takes_it(schema: &mut schemars::Schema) {
     );
 }
 
-/// Taints that are meant to be numbers. Any other value is met by no `Gt` and no `Lt`.
+/// Taints that should be numeric. No `Gt` and no `Lt` tolerates a taint with any other value.
 #[derive(JsonSchema)]
 #[schemars(rename_all = "camelCase", deny_unknown_fields)]
 pub struct NodeTaints {
@@ -331,7 +343,7 @@ pub struct NodeTaints {
     pub numeric_keys: Option<Vec<String>>,
     /// Needs the live cluster, which this version does not read.
     pub evictions: Option<Ignore>,
-    /// Pods that a taint may evict; says nothing without `evictions`.
+    /// Pods that a taint may evict; has no effect without `evictions`.
     #[schemars(range(min = 0))]
     pub max_evictions: Option<i64>,
     pub when_cluster_unreadable: Option<WhenClusterUnreadable>,

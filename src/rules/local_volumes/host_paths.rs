@@ -39,7 +39,7 @@ pub fn judge_pod(
     report: &mut Report,
 ) -> Result<(), Stopped> {
     let pod = request.new_state()?;
-    if request.kind == "Pod" && is_mirror_pod(request, &pod.get("metadata")?)? {
+    if is_mirror_pod(request, &pod.get("metadata")?)? {
         return Ok(());
     }
     let Some(new) = read(pod, request, budget)? else { return Ok(()) };

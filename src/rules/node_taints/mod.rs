@@ -1,17 +1,19 @@
-//! `nodeTaints`: taints that are meant to be numbers must be numbers.
+//! `nodeTaints`: taints that should be numeric but are not.
 //!
-//! The API server accepts any label value as a taint's value. A value that is no canonical number is tolerated by no `Gt`
-//! or `Lt`, without a word: a `NoExecute` taint that becomes `high` evicts every pod that counts on numbers.
+//! The API server accepts any label value as a taint's value. If the value is not a canonical number, no `Gt` or `Lt`
+//! tolerates the taint, and nothing warns of it: a `NoExecute` taint that becomes `high` evicts every pod that relies on
+//! numbers.
+
+use std::collections::BTreeMap;
 
 use k8s_openapi::api::core::v1::Taint;
 
 use crate::kubernetes::field::{Field, Unreadable, short};
 use crate::kubernetes::request::Request;
 use crate::kubernetes::toleration::{canonical_number, read_taints, taint_text};
-use crate::logic::Budget;
-use crate::logic::Domain;
+use crate::logic::{Budget, Domain};
 use crate::rules::decision::Report;
-use crate::rules::finding::{Code, Finding};
+use crate::rules::finding::{Code, Few, Finding};
 use crate::rules::rule::{Rule, Stopped};
 use crate::rules::section::{only_keys, when_cluster_unreadable, without_cluster};
 
@@ -42,39 +44,67 @@ impl NodeTaints {
 }
 
 impl Rule for NodeTaints {
-    fn judge(&self, request: &Request<'_, '_>, _budget: &mut Budget, report: &mut Report) -> Result<(), Stopped> {
+    fn judge(&self, request: &Request<'_, '_>, budget: &mut Budget, report: &mut Report) -> Result<(), Stopped> {
         if !request.stores() || !request.is_about("", "Node") {
             return Ok(());
         }
-        let taints = |object: &Field<'_, '_>| read_taints(&object.get("spec")?.get("taints")?);
-        let new = taints(request.new_state()?)?;
-        let old = request.old_state()?.map(taints).transpose()?.unwrap_or_default();
+        let new = self.taints(request.new_state()?, budget)?;
+        let old = match request.old_state()? {
+            Some(old) => self.taints(old, budget)?,
+            None => Vec::new(),
+        };
+        // Filled one by one: collecting would bring a sort of its own into the module.
+        let mut was_there = BTreeMap::new();
+        for taint in old.iter().filter(|taint| self.should_be_numeric(taint)) {
+            was_there.insert(spelling(taint), String::new());
+        }
         let name = short(request.object_name()?, 120);
+        let mut few = Few::new(Code::TaintNotNumeric, format!("taints of node `{name}`"));
         for (index, taint) in new.iter().enumerate() {
-            if self.numeric_keys.contains(&taint.key)
-                && !is_numeric(taint)
-                && !old.iter().any(|old| is_same(old, taint))
-            {
-                let headline = format!(
-                    "taint not numeric: `{}` on node `{name}` is met by no `Gt` or `Lt`",
-                    short(&taint_text(taint), 200)
-                );
-                let value = short(taint.value.as_deref().unwrap_or_default(), 63);
-                let finding = Finding::new(Code::TaintNotNumeric, headline)
-                    .detail(format!("spec.taints[{index}].value: `{value}`"))
-                    .detail("accepted: an integer from 0 to 9223372036854775807 without leading zeros");
-                report.find(finding);
+            let is_wrong = self.should_be_numeric(taint) && !is_numeric(taint);
+            if is_wrong && !was_there.contains_key(&spelling(taint)) {
+                few.push_with(|| not_numeric(&name, index, taint));
             }
         }
+        report.find_few(few);
         Ok(())
     }
+}
+
+impl NodeTaints {
+    fn should_be_numeric(&self, taint: &Taint) -> bool {
+        self.numeric_keys.contains(&taint.key)
+    }
+
+    /// The taints of a node, each of which is then compared with every key.
+    fn taints(&self, node: &Field<'_, '_>, budget: &mut Budget) -> Result<Vec<Taint>, Stopped> {
+        let spec = node.get("spec")?;
+        let list = spec.get("taints")?;
+        let steps = TAINT_STEPS.saturating_add(self.numeric_keys.len());
+        budget.spend(list.items()?.len().saturating_mul(steps))?;
+        Ok(read_taints(&list)?)
+    }
+}
+
+/// Steps for one taint that is read and looked up.
+const TAINT_STEPS: usize = 100;
+
+fn not_numeric(node: &str, index: usize, taint: &Taint) -> Finding {
+    let headline =
+        format!("taint not numeric: `{}` on node `{node}` is met by no `Gt` or `Lt`", short(&taint_text(taint), 200));
+    let value = short(taint.value.as_deref().unwrap_or_default(), 63);
+    Finding::new(Code::TaintNotNumeric, headline)
+        .detail(format!("spec.taints[{index}].value: `{value}`"))
+        .detail("accepted: an integer from 0 to 9223372036854775807 without leading zeros")
 }
 
 fn is_numeric(taint: &Taint) -> bool {
     taint.value.as_deref().and_then(canonical_number).is_some()
 }
 
-/// Whether two taints say the same; when each was added is not judged.
-fn is_same(left: &Taint, right: &Taint) -> bool {
-    (&left.key, &left.value, &left.effect) == (&right.key, &right.value, &right.effect)
+/// All that a taint says but when it was added.
+fn spelling(taint: &Taint) -> String {
+    let parts = [taint.key.as_str(), taint.value.as_deref().unwrap_or_default(), &taint.effect];
+    // Each part with its length, so that no two taints are spelled alike.
+    parts.map(|part| format!("{}:{part}", part.len())).join(",")
 }
