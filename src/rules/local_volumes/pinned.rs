@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use crate::kubernetes::field::short;
 use crate::kubernetes::node_selector::{Labels, node_at};
 use crate::kubernetes::volume::Affinity;
-use crate::logic::{Budget, Condition, Containment, Domain, Facts, Outline, Space, Union, contained};
+use crate::logic::{Budget, Condition, Containment, Domain, Exhausted, Facts, Outline, Space, Union, contained};
 use crate::rules::STEPS;
 use crate::rules::finding::{Code, Finding};
 
@@ -29,10 +29,14 @@ pub enum Place {
 impl Place {
     /// Where a volume with this affinity can be used. `keys` are those that name a node.
     pub fn of(affinity: &Affinity, keys: &[String], budget: &mut Budget) -> Self {
-        let (space, nodes) = spread(affinity, None);
+        Place::try_of(affinity, keys, budget).unwrap_or(Place::Undecided)
+    }
+
+    fn try_of(affinity: &Affinity, keys: &[String], budget: &mut Budget) -> Result<Self, Exhausted> {
+        let (space, nodes) = spread(affinity, None, budget)?;
         let first = match contained(&space, &nodes, &Union::default(), &Facts::default(), budget) {
-            Containment::Contained => return Place::NoNode,
-            Containment::Undecided => return Place::Undecided,
+            Containment::Contained => return Ok(Place::NoNode),
+            Containment::Undecided => return Ok(Place::Undecided),
             Containment::Escapes(point) => node_at(&space, &point),
         };
         let mut pinned = BTreeMap::new();
@@ -40,21 +44,22 @@ impl Place {
         for key in keys {
             // A node without the name may use the volume, so the name does not pin it.
             let Some(value) = first.get(key) else { continue };
-            let (space, nodes) = spread(affinity, Some((key, value)));
-            let named = space.axis(key).map(|axis| space.union([&vec![(axis, Condition::In(vec![value]))]]));
-            match contained(&space, &nodes, &named.unwrap_or_default(), &Facts::default(), budget) {
+            let (space, nodes) = spread(affinity, Some((key, value)), budget)?;
+            let named = space.axis(key).map(|axis| vec![(axis, Condition::In(vec![value]))]);
+            let named = space.union(&named, budget)?;
+            match contained(&space, &nodes, &named, &Facts::default(), budget) {
                 Containment::Contained => {
                     pinned.insert(key.clone(), value.clone());
                 }
                 Containment::Escapes(point) => second = second.or_else(|| Some(node_at(&space, &point))),
-                Containment::Undecided => return Place::Undecided,
+                Containment::Undecided => return Ok(Place::Undecided),
             }
         }
         // An example that does not stand up to the plain matcher is a mistake of ours, and no answer.
         if ![Some(&first), second.as_ref()].into_iter().flatten().all(|node| affinity.admits(node)) {
-            return Place::Undecided;
+            return Ok(Place::Undecided);
         }
-        if pinned.is_empty() { Place::Several(first, second) } else { Place::Pinned(pinned) }
+        Ok(if pinned.is_empty() { Place::Several(first, second) } else { Place::Pinned(pinned) })
     }
 
     /// Whether this is the node of this name. Compared is what the keys that name a node say of it, since a request knows
@@ -73,7 +78,11 @@ impl Place {
 }
 
 /// The nodes that an affinity admits, in a space that knows one value of one key besides.
-fn spread<'t>(affinity: &'t Affinity, known: Option<(&'t str, &'t str)>) -> (Space<'t>, Union) {
+fn spread<'t>(
+    affinity: &'t Affinity,
+    known: Option<(&'t str, &'t str)>,
+    budget: &mut Budget,
+) -> Result<(Space<'t>, Union), Exhausted> {
     let mut outline = Outline::default();
     let terms = affinity.to_terms(&mut outline);
     terms.iter().for_each(|term| outline.mention(term));
@@ -81,9 +90,9 @@ fn spread<'t>(affinity: &'t Affinity, known: Option<(&'t str, &'t str)>) -> (Spa
         let axis = outline.axis(key, Domain::OptionalText);
         outline.mention(&vec![(axis, Condition::In(vec![value]))]);
     }
-    let space = outline.cut();
-    let nodes = space.union(&terms);
-    (space, nodes)
+    let space = outline.cut(budget)?;
+    let nodes = space.union(&terms, budget)?;
+    Ok((space, nodes))
 }
 
 /// What is found when a local volume can be used from another node than the one that holds its data.

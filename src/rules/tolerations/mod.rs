@@ -138,7 +138,7 @@ impl Rule for Tolerations {
         }
         let judgement = Judgement {
             rule: self,
-            space: TaintSpace::new(&new.tolerations, &old, &permitted, &self.denied),
+            space: TaintSpace::new(&new.tolerations, &old, &permitted, &self.denied, budget)?,
             permitted: &permitted,
             new: &new,
             stood_there,

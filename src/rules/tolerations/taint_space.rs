@@ -51,11 +51,16 @@ struct Boxes {
 }
 
 impl Boxes {
-    fn of<'x>(axes: &TaintAxes, space: &Space<'_>, tolerations: impl Iterator<Item = &'x Toleration>) -> Self {
+    fn of<'x>(
+        axes: &TaintAxes,
+        space: &Space<'_>,
+        tolerations: impl Iterator<Item = &'x Toleration>,
+        budget: &mut Budget,
+    ) -> Result<Self, Exhausted> {
         let boxes = tolerations.map(|toleration| axes.term(toleration).and_then(|term| space.conjunction(&term)));
         let boxes = boxes.enumerate().filter_map(|(position, found)| Some((position, found?)));
         let (positions, boxes): (Vec<usize>, Vec<Conjunction>) = boxes.unzip();
-        Boxes { near: Neighbours::of(boxes, space), positions }
+        Ok(Boxes { near: Neighbours::of(boxes, space, budget)?, positions })
     }
 
     /// The box of the toleration at this position.
@@ -86,19 +91,22 @@ impl Boxes {
         budget: &mut Budget,
     ) -> Result<Union, Exhausted> {
         let touching = self.touching(taints, chosen, budget)?;
-        budget.spend(touching.len().saturating_mul(UNION_STEPS))?;
-        Ok(Union::new(touching.into_iter().map(|(_, found)| found.clone()).collect()))
+        Union::new(touching.into_iter().map(|(_, found)| found.clone()).collect(), budget)
     }
 }
 
 impl<'t> TaintSpace<'t> {
     /// `old` is what stood there before an UPDATE: it is permitted, each taint with its own old wait as the limit.
+    ///
+    /// # Errors
+    /// When the budget is spent before the tolerations are in one space.
     pub fn new(
         new: &'t [Toleration],
         old: &'t [Toleration],
         permitted: &'t [Permitted],
         denied: &'t [Toleration],
-    ) -> Self {
+        budget: &mut Budget,
+    ) -> Result<Self, Exhausted> {
         let mut outline = Outline::default();
         let axes = TaintAxes::of(&mut outline);
         let of_permitted = || permitted.iter().map(|permitted| &permitted.toleration);
@@ -106,19 +114,19 @@ impl<'t> TaintSpace<'t> {
             axes.term(toleration).iter().for_each(|term| outline.mention(term));
         }
         outline.mention(&vec![(axes.value, EVERY_NUMBER)]);
-        let space = outline.cut();
-        TaintSpace {
-            new_boxes: Boxes::of(&axes, &space, new.iter()),
-            old_boxes: Boxes::of(&axes, &space, old.iter()),
-            permitted_boxes: Boxes::of(&axes, &space, of_permitted()),
-            denied_boxes: Boxes::of(&axes, &space, denied.iter()),
+        let space = outline.cut(budget)?;
+        Ok(TaintSpace {
+            new_boxes: Boxes::of(&axes, &space, new.iter(), budget)?,
+            old_boxes: Boxes::of(&axes, &space, old.iter(), budget)?,
+            permitted_boxes: Boxes::of(&axes, &space, of_permitted(), budget)?,
+            denied_boxes: Boxes::of(&axes, &space, denied.iter(), budget)?,
             axes,
             space,
             new,
             old,
             permitted,
             denied,
-        }
+        })
     }
 
     /// Whether no taint at all meets the new toleration at this position.
@@ -135,7 +143,7 @@ impl<'t> TaintSpace<'t> {
 
     fn try_not_permitted(&self, position: usize, mine: &Conjunction, budget: &mut Budget) -> Result<Found, Exhausted> {
         let permitted = self.permitted_boxes.near(mine, &|_| true, budget)?;
-        let outside = permitted.or(&self.old_boxes.near(mine, &|_| true, budget)?);
+        let outside = permitted.or(&self.old_boxes.near(mine, &|_| true, budget)?, budget)?;
         self.escape(&only(mine), &outside, budget, &|taint| {
             let permitted = || self.permitted.iter().map(|permitted| &permitted.toleration);
             self.is_tolerated_at(position, taint) && !permitted().chain(self.old).any(|entry| tolerates(entry, taint))
@@ -149,7 +157,7 @@ impl<'t> TaintSpace<'t> {
     }
 
     fn try_denied(&self, position: usize, mine: &Conjunction, budget: &mut Budget) -> Result<Found, Exhausted> {
-        let both = self.denied_boxes.near(mine, &|_| true, budget)?.and(&only(mine), &self.space);
+        let both = self.denied_boxes.near(mine, &|_| true, budget)?.and(&only(mine), &self.space, budget)?;
         if both.is_empty() {
             return Ok(Found::Nothing);
         }
@@ -180,21 +188,21 @@ impl<'t> TaintSpace<'t> {
             return Ok(Found::Nothing);
         }
         let high = self.permitted_boxes.near(&here, &permits_it, budget)?;
-        let high = high.or(&self.new_boxes.near(&here, &|entry| entry < position, budget)?);
+        let high = high.or(&self.new_boxes.near(&here, &|entry| entry < position, budget)?, budget)?;
         let claim = |taint: &Taint| {
             self.new.iter().position(|toleration| tolerates(toleration, taint)) == Some(position)
                 && self.limit(taint).is_some_and(|limit| stays > limit)
         };
         // Taints that the settings admit for less, and that were not tolerated before.
-        let outside = high.or(&self.old_boxes.near(&here, &|_| true, budget)?);
-        let found = self.escape(&low.and(&only(&here), &self.space), &outside, budget, &claim)?;
+        let outside = high.or(&self.old_boxes.near(&here, &|_| true, budget)?, budget)?;
+        let found = self.escape(&low.and(&only(&here), &self.space, budget)?, &outside, budget, &claim)?;
         if found != Found::Nothing {
             return Ok(found);
         }
         // Taints for which an old toleration decided, for less.
         for (entry, old) in old {
-            let outside = high.or(&self.old_boxes.near(&here, &|earlier| earlier < entry, budget)?);
-            let inside = only(old).and(&only(&here), &self.space);
+            let outside = high.or(&self.old_boxes.near(&here, &|earlier| earlier < entry, budget)?, budget)?;
+            let inside = only(old).and(&only(&here), &self.space, budget)?;
             let found = self.escape(&inside, &outside, budget, &claim)?;
             if found != Found::Nothing {
                 return Ok(found);
@@ -286,11 +294,8 @@ impl<'t> TaintSpace<'t> {
 }
 
 fn only(taints: &Conjunction) -> Union {
-    Union::new(vec![taints.clone()])
+    taints.clone().into()
 }
-
-/// Steps for one toleration of a union that is built: about as much work as looking at so many literals of a search.
-const UNION_STEPS: usize = 20;
 
 /// Tolerations that the plain matcher looks at for one step.
 const CLAIMS_IN_A_STEP: usize = 4;

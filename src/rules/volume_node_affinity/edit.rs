@@ -4,7 +4,7 @@ use super::topology::{Fact, Topology, Written};
 use crate::kubernetes::field::short;
 use crate::kubernetes::node_selector::{Labels, node_at};
 use crate::kubernetes::volume::Volume;
-use crate::logic::{Budget, Containment, Domain, Facts, Outline, Space, Term, Union, contained};
+use crate::logic::{Budget, Containment, Domain, Exhausted, Facts, Outline, Space, Term, Union, contained};
 
 /// How the nodes that the new state admits relate to those that the old one admits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,32 +66,42 @@ pub struct VolumeEdit<'t> {
 }
 
 impl<'t> VolumeEdit<'t> {
-    pub fn new(old: Option<&'t Volume>, new: &'t Volume, topology: &'t Topology, budget: &mut Budget) -> Self {
+    /// # Errors
+    /// When the budget is spent before the volumes are in one space.
+    pub fn new(
+        old: Option<&'t Volume>,
+        new: &'t Volume,
+        topology: &'t Topology,
+        budget: &mut Budget,
+    ) -> Result<Self, Exhausted> {
         let mut outline = Outline::default();
         topology.share(&mut outline);
         let (old_affinity, old_labels) = old.map(|old| terms_of(old, &mut outline)).unwrap_or_default();
         let (new_affinity, new_labels) = terms_of(new, &mut outline);
         let facts: Vec<Written<'t>> = topology.facts().iter().map(|fact| fact.write(&mut outline)).collect();
-        let space = outline.cut();
-        let (old_affinity, old_labels) = (space.union(&old_affinity), space.union(&old_labels));
-        let (new_affinity, new_labels) = (space.union(&new_affinity), space.union(&new_labels));
-        // Merged once for all questions; where the budget ends, as they are.
-        let mut merged = |union: Union| union.merged(&space, budget).unwrap_or(union);
-        let (old_nodes, new_nodes) =
-            (merged(old_affinity.and(&old_labels, &space)), merged(new_affinity.and(&new_labels, &space)));
-        VolumeEdit {
+        let space = outline.cut(budget)?;
+        let mut union = |terms: &[Term<'t>]| space.union(terms, budget);
+        let (old_affinity, old_labels) = (union(&old_affinity)?, union(&old_labels)?);
+        let (new_affinity, new_labels) = (union(&new_affinity)?, union(&new_labels)?);
+        let mut nodes = |affinity: &Union, labels: &Union| {
+            let both = affinity.and(labels, &space, budget)?;
+            // Merged once for all questions; where the budget ends, as they are.
+            Ok(both.merged(&space, budget).unwrap_or(both))
+        };
+        let (old_nodes, new_nodes) = (nodes(&old_affinity, &old_labels)?, nodes(&new_affinity, &new_labels)?);
+        Ok(VolumeEdit {
             old,
             new,
             old_nodes,
             new_nodes,
-            all_facts: Written::cut(&facts, &space),
+            all_facts: Written::cut(&facts, &space, budget)?,
             old_affinity,
             new_affinity,
             new_labels,
             topology,
             facts,
             space,
-        }
+        })
     }
 
     /// Whether the volume as it stands admits nodes, but under the facts none.
@@ -120,7 +130,7 @@ impl<'t> VolumeEdit<'t> {
     }
 
     fn relation_under(&self, facts: &[&Written<'t>], budget: &mut Budget) -> Relation {
-        let facts = Written::cut(facts.iter().copied(), &self.space);
+        let Ok(facts) = Written::cut(facts.iter().copied(), &self.space, budget) else { return Relation::Undecided };
         let loses = contained(&self.space, &self.old_nodes, &self.new_nodes, &facts, budget);
         let gains = contained(&self.space, &self.new_nodes, &self.old_nodes, &facts, budget);
         relation(&loses, &gains)

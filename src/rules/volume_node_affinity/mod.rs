@@ -32,7 +32,7 @@ pub struct VolumeNodeAffinity {
 impl VolumeNodeAffinity {
     /// # Errors
     /// Whatever is not exactly understood, or needs the live cluster.
-    pub fn read(section: &Field<'_, '_>) -> Result<Self, Unreadable> {
+    pub fn read(section: &Field<'_, '_>, budget: &mut Budget) -> Result<Self, Unreadable> {
         only_keys(
             section,
             &[
@@ -68,7 +68,7 @@ impl VolumeNodeAffinity {
         if !allow.is_present() {
             allowed.push(Relation::Widened);
         }
-        Ok(VolumeNodeAffinity { allow: allowed, topology: Topology::read(&section.get("topology")?)? })
+        Ok(VolumeNodeAffinity { allow: allowed, topology: Topology::read(&section.get("topology")?, budget)? })
     }
 
     fn allows(&self, relation: Relation) -> bool {
@@ -107,11 +107,11 @@ impl Rule for VolumeNodeAffinity {
             report.annotate(Annotation::Relation, Relation::Unchanged.name().to_owned());
             return Ok(());
         }
-        let edit = VolumeEdit::new(old.as_ref(), &new, &self.topology, budget);
+        let edit = VolumeEdit::new(old.as_ref(), &new, &self.topology, budget)?;
         if edit.facts_contradict(budget) {
             report.find(contradiction(&name, old.as_ref().unwrap_or(&new)));
             let none = Topology::default();
-            let edit = VolumeEdit::new(old.as_ref(), &new, &none, budget);
+            let edit = VolumeEdit::new(old.as_ref(), &new, &none, budget)?;
             self.judge_edit(&edit, &name, report, budget);
         } else {
             self.judge_edit(&edit, &name, report, budget);

@@ -96,7 +96,7 @@ fn zone_label_binds(edit: &VolumeEdit<'_>, name: &str, budget: &mut Budget) -> O
     if !binds || edit.old.is_none() && edit.new.affinity == Affinity::Absent {
         return None;
     }
-    let before = edit.old_affinity.or(&edit.new_labels);
+    let before = edit.old_affinity.or(&edit.new_labels, budget).ok()?;
     let answer = edit.contained(&edit.new_affinity, &before, budget);
     let (old, new) = (edit.old, edit.new);
     let node = edit.example(&answer, |node| {

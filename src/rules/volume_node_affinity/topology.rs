@@ -4,7 +4,10 @@ use k8s_openapi::api::core::v1::{NodeSelectorRequirement, NodeSelectorTerm};
 
 use crate::kubernetes::field::{Field, Unreadable};
 use crate::kubernetes::node_selector::{self, Labels, read_term, term_matches, to_term};
-use crate::logic::{Axis, Budget, Containment, Domain, Facts, Implication, Outline, Space, Union, contained};
+use crate::logic::{
+    Axis, Budget, Containment, Domain, Exhausted, Facts, Implication, Outline, Space, Union, contained,
+};
+use crate::rules::SETTINGS_STEPS;
 use crate::rules::section::NEEDS_CLUSTER;
 
 const ZONE: &str = "topology.kubernetes.io/zone";
@@ -36,7 +39,7 @@ impl Topology {
     ///
     /// # Errors
     /// What is not exactly understood, a zone under two regions, and facts that no node could satisfy together.
-    pub fn read(field: &Field<'_, '_>) -> Result<Self, Unreadable> {
+    pub fn read(field: &Field<'_, '_>, budget: &mut Budget) -> Result<Self, Unreadable> {
         field.only(&["zones", "aliases", "implications", "fromLiveNodes"])?;
         let from_live_nodes = field.get("fromLiveNodes")?;
         if from_live_nodes.boolean()? == Some(true) {
@@ -47,7 +50,7 @@ impl Topology {
         read_aliases(&field.get("aliases")?, &mut facts)?;
         read_implications(&field.get("implications")?, &mut facts)?;
         let topology = Topology { facts };
-        topology.check_possible(field)?;
+        topology.check_possible(field, budget)?;
         Ok(topology)
     }
 
@@ -56,7 +59,7 @@ impl Topology {
     }
 
     /// Refuses facts under which there is no node at all: every volume would be contained in every other.
-    fn check_possible(&self, field: &Field<'_, '_>) -> Result<(), Unreadable> {
+    fn check_possible(&self, field: &Field<'_, '_>, budget: &mut Budget) -> Result<(), Unreadable> {
         // Most facts ask for a label before they say anything: a node without labels is then possible.
         if self.facts.iter().all(|fact| fact.holds(&Labels::new())) {
             return Ok(());
@@ -64,15 +67,18 @@ impl Topology {
         let mut outline = Outline::default();
         self.share(&mut outline);
         let written: Vec<Written<'_>> = self.facts.iter().map(|fact| fact.write(&mut outline)).collect();
-        let space = outline.cut();
-        let facts = Written::cut(&written, &space);
-        match contained(&space, &Union::everything(), &Union::default(), &facts, &mut Budget::of(CHECK_STEPS)) {
+        let possible = || {
+            let space = outline.cut(budget)?;
+            let facts = Written::cut(&written, &space, budget)?;
+            Ok(contained(&space, &Union::everything(), &Union::default(), &facts, budget))
+        };
+        match possible().unwrap_or_else(|_: Exhausted| Containment::Undecided) {
             Containment::Escapes(_) => Ok(()),
             Containment::Contained => {
                 Err(field.unreadable("no node could satisfy all of these facts together; take one of them back"))
             }
             Containment::Undecided => Err(field.unreadable(format!(
-                "whether any node could satisfy all of these facts together is not decided within {CHECK_STEPS} steps; declare fewer"
+                "whether any node could satisfy all of these facts together is not decided within {SETTINGS_STEPS} steps; declare fewer"
             ))),
         }
     }
@@ -88,9 +94,6 @@ impl Topology {
         }
     }
 }
-
-/// Steps that the check of the facts themselves may take.
-const CHECK_STEPS: u64 = 1_250_000;
 
 impl Fact {
     /// Whether the fact is true of a node with these labels, by the plain matcher.
@@ -134,7 +137,14 @@ pub enum Written<'t> {
 
 impl Written<'_> {
     /// The facts, once the space that has heard of them is cut.
-    pub fn cut<'w, 't: 'w>(facts: impl IntoIterator<Item = &'w Written<'t>>, space: &Space<'_>) -> Facts {
+    ///
+    /// # Errors
+    /// When the budget is spent first.
+    pub fn cut<'w, 't: 'w>(
+        facts: impl IntoIterator<Item = &'w Written<'t>>,
+        space: &Space<'_>,
+        budget: &mut Budget,
+    ) -> Result<Facts, Exhausted> {
         let (mut implications, mut ties) = (Vec::new(), Vec::new());
         for fact in facts {
             match fact {
@@ -142,7 +152,7 @@ impl Written<'_> {
                 Written::Tie(from, to) => ties.push((*from, *to)),
             }
         }
-        Facts::new(space, implications, ties)
+        Facts::new(space, implications, ties, budget)
     }
 }
 
