@@ -5,13 +5,11 @@ use divan::{Bencher, black_box};
 use placement_guard::logic::{
     Axis, Budget, Condition, Containment, Domain, Facts, Outline, Space, Term, Union, contained,
 };
+use placement_guard::rules::STEPS;
 
 fn main() {
     divan::main();
 }
-
-/// The budget of one decision.
-const STEPS: u64 = 1_250_000;
 
 /// 5,000 terms of one host name each, in 5,000 terms of one host name each, listed backwards.
 #[divan::bench]
@@ -25,8 +23,9 @@ fn hostnames_5000_in_5000(bencher: Bencher) {
         names.iter().rev().map(String::as_str).map(one).collect(),
     );
     old.iter().chain(&new).for_each(|term| outline.mention(term));
-    let space = outline.cut();
-    let (old, new) = (space.union(&old), space.union(&new));
+    let budget = &mut Budget::of(STEPS);
+    let space = outline.cut(budget).unwrap();
+    let (old, new) = (space.union(&old, budget).unwrap(), space.union(&new, budget).unwrap());
     bencher.bench(|| assert_eq!(ask(&space, &old, &new), Containment::Contained));
 }
 
@@ -49,8 +48,10 @@ fn pigeonhole(bencher: Bencher, keys: usize) {
         }
         outline.mention(&inside);
         outside.iter().for_each(|term| outline.mention(term));
-        let space = outline.cut();
-        let answer = ask(&space, &space.union([&inside]), &space.union(&outside));
+        let budget = &mut Budget::of(STEPS);
+        let space = outline.cut(budget).unwrap();
+        let (inside, outside) = (space.union([&inside], budget).unwrap(), space.union(&outside, budget).unwrap());
+        let answer = ask(&space, &inside, &outside);
         assert_eq!(answer, Containment::Contained);
     });
 }

@@ -177,16 +177,19 @@ proptest! {
     #[test]
     fn or_holds_what_either_holds_and_and_what_both_hold(question in question()) {
         let asked = question.ask();
+        let plenty = &mut Budget::of(PLENTY);
         let (one, other) = (points(&asked.space, &asked.inside), points(&asked.space, &asked.outside));
-        let (or, and) = (asked.inside.or(&asked.outside), asked.inside.and(&asked.outside, &asked.space));
+        let or = asked.inside.or(&asked.outside, plenty).unwrap();
+        let and = asked.inside.and(&asked.outside, &asked.space, plenty).unwrap();
         for union in [&asked.inside, &or, &and] {
             check_boxes(&asked.space, union);
         }
         prop_assert_eq!(points(&asked.space, &or), &one | &other);
         prop_assert_eq!(points(&asked.space, &and), &one & &other);
         prop_assert_eq!(asked.inside.is_empty(), one.is_empty());
-        for (conjunction, stands_there) in asked.outside.among(or.boxes()) {
-            prop_assert_eq!(stands_there, asked.outside.boxes().contains(conjunction));
+        let listed = asked.outside.lists(or.boxes(), plenty).unwrap();
+        for (conjunction, is_listed) in or.boxes().iter().zip(listed) {
+            prop_assert_eq!(is_listed, asked.outside.boxes().contains(conjunction));
         }
         prop_assert_eq!(points(&asked.space, &Union::everything()).len(), everywhere(&asked.space).len());
     }
@@ -195,7 +198,7 @@ proptest! {
     fn boxes_compare_as_their_points_do(question in question()) {
         let asked = question.ask();
         let boxes: Vec<&Conjunction> = asked.inside.boxes().iter().chain(asked.outside.boxes()).collect();
-        let alone = |conjunction: &Conjunction| points(&asked.space, &Union::new(vec![conjunction.clone()]));
+        let alone = |conjunction: &Conjunction| points(&asked.space, &conjunction.clone().into());
         let points: Vec<BTreeSet<Vec<u32>>> = boxes.iter().map(|conjunction| alone(conjunction)).collect();
         for (one, its) in boxes.iter().zip(&points) {
             for (other, others) in boxes.iter().zip(&points) {
@@ -216,7 +219,7 @@ proptest! {
         let boxes: Vec<Conjunction> =
             terms.iter().filter_map(|term| asked.space.conjunction(&write(&asked.axes, term))).collect();
         let points: Vec<BTreeSet<Vec<u32>>> =
-            boxes.iter().map(|conjunction| points(&asked.space, &Union::new(vec![conjunction.clone()]))).collect();
+            boxes.iter().map(|conjunction| points(&asked.space, &conjunction.clone().into())).collect();
         let mut expected = Vec::new();
         for (index, inner) in points.iter().enumerate() {
             let covers = |(other, outer): &(usize, &BTreeSet<Vec<u32>>)| {
@@ -250,7 +253,8 @@ fn everywhere(space: &Space<'_>) -> Vec<Vec<u32>> {
 /// The invariants of boxes and of the list of them.
 fn check_boxes(space: &Space<'_>, union: &Union) {
     let boxes = union.boxes();
-    assert_eq!(union, &Union::new(boxes.iter().rev().chain(boxes).cloned().collect()), "one order, and each box once");
+    let again = Union::new(boxes.iter().rev().chain(boxes).cloned().collect(), &mut Budget::of(PLENTY)).unwrap();
+    assert_eq!(union, &again, "one order, and each box once");
     for conjunction in boxes {
         assert!(conjunction.sides().map(|(axis, _)| axis).is_sorted_by(|one, next| one < next));
         for (axis, side) in conjunction.sides() {

@@ -78,6 +78,8 @@ fn decide(settings: Value, kind: &str, object: Value) -> Value {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig { max_shrink_iters: testkit::max_shrink_iters(), ..ProptestConfig::default() })]
+
     #[test]
     fn a_cleaned_path_lies_within_a_prefix_as_the_definition_says(path in any_path(), prefix in any_prefix()) {
         let is_within = NodePath::clean(&path).is_within(&NodePath::clean(&prefix).to_string());

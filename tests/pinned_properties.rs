@@ -77,7 +77,7 @@ fn findings_under(settings: &Value, old: Option<&Value>, volume: &Value) -> Stri
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(500))]
+    #![proptest_config(ProptestConfig { max_shrink_iters: testkit::max_shrink_iters(), ..ProptestConfig::with_cases(500) })]
 
     #[test]
     fn a_volume_is_pinned_when_its_nodes_have_one_name(volume in any_volume()) {

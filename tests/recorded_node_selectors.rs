@@ -102,13 +102,14 @@ fn both_answer(volume: &Volume, node: &Labels, expected: bool, what: &str) -> bo
         })
         .collect();
     outline.mention(&point);
-    let space = outline.cut();
-    let (point, admitted) = (space.union([&point]), space.union(&admitted));
+    let budget = &mut Budget::of(100_000);
+    let space = outline.cut(budget).unwrap();
+    let (point, admitted) = (space.union([&point], budget).unwrap(), space.union(&admitted, budget).unwrap());
     if point.is_empty() {
         assert!(node.values().any(|value| !Domain::OptionalText.contains(value)), "{what}: {node:?} is a valid node");
         return false;
     }
-    let answer = contained(&space, &point, &admitted, &Facts::default(), &mut Budget::of(100_000));
+    let answer = contained(&space, &point, &admitted, &Facts::default(), budget);
     assert_eq!(answer == Containment::Contained, expected, "{what}: the algebra on {node:?}");
     true
 }

@@ -88,10 +88,11 @@ fn algebra_says(tolerations: &[Toleration], taint: &Taint) -> bool {
     let terms: Vec<_> = tolerations.iter().filter_map(|toleration| axes.term(toleration)).collect();
     outline.mention(&point);
     terms.iter().for_each(|term| outline.mention(term));
-    let space = outline.cut();
-    let (point, union) = (space.union([&point]), space.union(&terms));
+    let budget = &mut Budget::of(10_000);
+    let space = outline.cut(budget).unwrap();
+    let (point, union) = (space.union([&point], budget).unwrap(), space.union(&terms, budget).unwrap());
     assert!(!point.is_empty(), "{taint:?} is a point of the space");
-    match contained(&space, &point, &union, &Facts::default(), &mut Budget::of(10_000)) {
+    match contained(&space, &point, &union, &Facts::default(), budget) {
         Containment::Contained => true,
         Containment::Escapes(_) => false,
         Containment::Undecided => panic!("one point is decided within any budget"),

@@ -274,9 +274,10 @@ fn asked() -> impl Strategy<Value = Asked> {
 
 // --- The properties. ---
 
-/// Failures shrink, but leave no file behind: the tests write nothing.
+/// Failures leave no file behind: the tests write nothing.
 fn config(cases: u32) -> Config {
-    Config { cases, failure_persistence: None, ..Config::default() }
+    let max_shrink_iters = testkit::max_shrink_iters();
+    Config { cases, failure_persistence: None, max_shrink_iters, ..Config::default() }
 }
 
 /// Findings that are about taints; what a list looks like aside.

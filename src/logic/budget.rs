@@ -1,7 +1,7 @@
 //! How much work an answer may cost.
 
-/// Steps that are left. A step is a fixed small piece of work, not a time: the same question gives the same answer on
-/// every machine.
+/// The steps that are left. A step is a fixed small piece of work, about as much as visiting one small value, and not a
+/// time: the same question gets the same answer on every machine. Work is paid for before it is done.
 #[derive(Debug, Clone)]
 pub struct Budget {
     left: u64,
@@ -17,7 +17,8 @@ impl Budget {
     }
 
     /// # Errors
-    /// When fewer than `steps` are left; then nothing is left.
+    /// When fewer than `steps` are left. Nothing is left then, so that no cheaper question is answered after a dear one
+    /// that was not.
     pub fn spend(&mut self, steps: usize) -> Result<(), Exhausted> {
         let steps = u64::try_from(steps).unwrap_or(u64::MAX);
         match self.left.checked_sub(steps) {

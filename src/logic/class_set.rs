@@ -1,7 +1,7 @@
-//! A set of classes, as runs of neighbours.
+//! A set of classes, stored as runs of consecutive numbers.
 //!
-//! Classes are numbered so that every condition of a selector is a few runs; sets are then as small as what was written,
-//! however many classes there are.
+//! Classes are numbered so that every condition of a selector covers a few runs. A set is then as small as the condition
+//! that was written, however many classes there are.
 
 use std::ops::Range;
 
@@ -30,6 +30,14 @@ impl ClassSet {
                 _ => runs.push((start, end)),
             }
         }
+        ClassSet::checked(runs)
+    }
+
+    /// The set of these runs, which must be canonical.
+    fn checked(runs: Vec<(u32, u32)>) -> Self {
+        debug_assert!(runs.iter().all(|(start, end)| start < end), "an empty run in {runs:?}");
+        let touching = runs.iter().zip(runs.iter().skip(1)).find(|(one, next)| one.1 >= next.0);
+        debug_assert!(touching.is_none(), "runs that touch: {touching:?}");
         ClassSet { runs }
     }
 
@@ -49,6 +57,11 @@ impl ClassSet {
 
     pub fn is_empty(&self) -> bool {
         self.runs.is_empty()
+    }
+
+    /// How many numbers the set is written with: what it costs to copy or compare it.
+    pub fn size(&self) -> usize {
+        self.runs.len()
     }
 
     /// How many classes are in the set.
@@ -76,8 +89,8 @@ impl ClassSet {
     }
 
     pub fn intersection(&self, other: &ClassSet) -> ClassSet {
-        // Canonical as it comes: where two overlaps touched, runs of both sets would.
-        ClassSet { runs: self.overlaps(other).map(|run| (run.start, run.end)).collect() }
+        // Canonical without sorting: overlaps touch only where runs of one of the sets touch.
+        ClassSet::checked(self.overlaps(other).map(|run| (run.start, run.end)).collect())
     }
 
     /// The classes below `count` that are not in the set.
@@ -96,7 +109,7 @@ impl ClassSet {
         shared == self.count()
     }
 
-    /// The set as numbers that no other set is written as, appended to a longer key.
+    /// Appends the set to a longer key. Different sets are written as different numbers.
     pub fn write_key(&self, key: &mut Vec<u32>) {
         key.push(small(self.runs.len()));
         for (start, end) in &self.runs {
@@ -104,7 +117,7 @@ impl ClassSet {
         }
     }
 
-    /// What both sets share, run by run.
+    /// The overlaps of both sets, run by run.
     fn overlaps(&self, other: &ClassSet) -> impl Iterator<Item = Range<u32>> {
         let (mut mine, mut theirs) = (self.runs.iter().peekable(), other.runs.iter().peekable());
         std::iter::from_fn(move || {

@@ -1,9 +1,9 @@
-//! What can be asked of one value.
+//! Conditions on one value.
 
 /// A condition on the value of one axis.
 ///
-/// Which values it accepts: an absent value meets [`Condition::NotIn`] and [`Condition::Absent`] and nothing else; text
-/// that is no number meets neither comparison.
+/// An absent value meets [`Condition::NotIn`] and [`Condition::Absent`] and no other condition. A value that is not a
+/// number meets neither comparison.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Condition<'a> {
     In(Vec<&'a str>),
@@ -14,4 +14,14 @@ pub enum Condition<'a> {
     Above(i64),
     /// A number less than this.
     Below(i64),
+}
+
+impl Condition<'_> {
+    /// What it costs to make a set of classes of the condition: each of its values is looked up.
+    pub(super) fn steps(&self) -> usize {
+        match self {
+            Condition::In(values) | Condition::NotIn(values) => values.len().saturating_mul(4).saturating_add(1),
+            Condition::Present | Condition::Absent | Condition::Above(_) | Condition::Below(_) => 1,
+        }
+    }
 }

@@ -1,16 +1,17 @@
 //! Is every possible point of one union in another?
 //!
-//! A point that escapes lies in one box of the inside union, outside every box of the outside union, and meets every
-//! fact. So each inside box is a search of its own, for a point that avoids each outside box on at least one axis
-//! ([`super::search`]). The rest of this file makes the search small: boxes that differ on one axis are merged first, an
-//! inside box that stands in the outside union as it is needs no search, and outside boxes that a box does not even touch
-//! take no part. [`contained_plainly`] is the definition without any of that; tests hold the two against each other.
+//! A point that escapes lies in one box of the inside union, lies outside every box of the outside union, and meets every
+//! fact. So each inside box is searched by itself, for a point that avoids each outside box on at least one axis
+//! ([`super::search`]). The rest of this file makes the search small. Boxes that differ on only one axis are merged first.
+//! An inside box that is itself a box of the outside union needs no search. Outside boxes that share no point with the
+//! inside box are left out. [`contained_plainly`] is the definition without any of that, and tests compare the two.
 
 use super::budget::{Budget, Exhausted};
 use super::facts::{Facts, avoid};
 use super::neighbours::Neighbours;
 use super::search::escape;
-use super::space::{Conjunction, Point, Space, Union};
+use super::space::{Conjunction, Point, Space};
+use super::union::Union;
 
 /// The answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,14 +44,21 @@ fn search_merged(
     budget: &mut Budget,
 ) -> Result<Containment, Exhausted> {
     let outside = outside.merged(space, budget)?;
-    let near = Neighbours::of(outside.boxes().to_vec(), space);
     let inside = inside.merged(space, budget)?;
-    for (inner, stands_there) in outside.among(inside.boxes()) {
+    let listed = outside.lists(inside.boxes(), budget)?;
+    let boxes = outside.boxes().to_vec();
+    let near = match inside.boxes() {
+        [] | [_] => Neighbours::plainly(boxes, budget)?,
+        _ => Neighbours::of(boxes, space, budget)?,
+    };
+    for (inner, is_listed) in inside.boxes().iter().zip(listed) {
         budget.spend(1)?;
-        if stands_there {
+        if is_listed {
             continue;
         }
-        let clauses = near.touching(inner, budget)?.into_iter().map(|(_, outer)| avoid(outer)).collect();
+        let touching = near.touching(inner, budget)?;
+        budget.spend(touching.iter().map(|(_, outer)| outer.size()).fold(0, usize::saturating_add))?;
+        let clauses = touching.into_iter().map(|(_, outer)| avoid(outer)).collect();
         if let Some(point) = escape(space, inner, clauses, facts, budget)? {
             return Ok(Containment::Escapes(point));
         }
@@ -67,6 +75,9 @@ pub fn contained_plainly(
     budget: &mut Budget,
 ) -> Containment {
     for inner in inside.boxes() {
+        if budget.spend(outside.boxes().iter().map(Conjunction::size).fold(0, usize::saturating_add)).is_err() {
+            return Containment::Undecided;
+        }
         let clauses = outside.boxes().iter().map(avoid).collect();
         match escape(space, inner, clauses, facts, budget) {
             Ok(None) => {}
@@ -77,8 +88,8 @@ pub fn contained_plainly(
     Containment::Contained
 }
 
-/// For each box that lies within another of the list, its position and the first such other's. Of equal boxes the first
-/// lies in none of the others.
+/// Which boxes of a list lie within another box of it: pairs of the position of such a box, and the position of the first
+/// box that contains it. Of equal boxes the first counts as not contained in the others.
 ///
 /// # Errors
 /// When the budget is spent first.
@@ -87,13 +98,17 @@ pub fn covered(
     boxes: &[Conjunction],
     budget: &mut Budget,
 ) -> Result<Vec<(usize, usize)>, Exhausted> {
-    let near = Neighbours::of(boxes.to_vec(), space);
+    let near = Neighbours::of(boxes.to_vec(), space, budget)?;
     let mut pairs = Vec::new();
     for (index, inner) in boxes.iter().enumerate() {
         let covers = |(other, outer): &(usize, &Conjunction)| {
             *other != index && inner.is_subset(outer) && (*other < index || !outer.is_subset(inner))
         };
-        pairs.extend(near.touching(inner, budget)?.into_iter().find(covers).map(|(other, _)| (index, other)));
+        let touching = near.touching(inner, budget)?;
+        // Two boxes that touch are compared a second time, in both directions.
+        let compared = touching.iter().map(|(_, outer)| outer.steps_to_compare(inner).saturating_mul(2));
+        budget.spend(compared.fold(0, usize::saturating_add))?;
+        pairs.extend(touching.into_iter().find(covers).map(|(other, _)| (index, other)));
     }
     Ok(pairs)
 }

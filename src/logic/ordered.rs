@@ -28,6 +28,15 @@ pub fn wide(number: u32) -> usize {
     usize::try_from(number).unwrap_or(usize::MAX)
 }
 
+/// Changes the entry at a position that the caller knows to be in the list. In debug builds a position outside of it
+/// stops the program; in the module nothing happens then, since a panic there is a trap without a message.
+pub fn change<T>(list: &mut [T], position: usize, change: impl FnOnce(&mut T)) {
+    debug_assert!(position < list.len(), "position {position} in a list of {}", list.len());
+    if let Some(entry) = list.get_mut(position) {
+        change(entry);
+    }
+}
+
 /// Ascending, each once.
 pub fn ascending(mut numbers: Vec<u64>) -> Vec<u64> {
     numbers.sort_unstable();

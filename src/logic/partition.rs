@@ -1,8 +1,8 @@
-//! Cuts one domain into finitely many classes, so fine that no condition tells two values of a class apart.
+//! Cuts one domain into finitely many classes. No condition can tell two values of the same class apart.
 //!
-//! The constants and thresholds that occur decide the cuts: each constant is a class by itself, the numbers between two
-//! thresholds (constants left out) are one, all other words are one, and absence is one. A class without a single valid
-//! value is not made at all: between `> 4` and `< 6` lies only 5, with its 63 spellings.
+//! The constants and thresholds in the conditions decide the cuts. Each constant is a class of its own. The numbers
+//! between two thresholds, without the constants, are one class. All other words are one class, and so is absence. A class
+//! without any valid value is left out: the only number between `> 4` and `< 6` is 5, with its 63 spellings.
 //!
 //! ```text
 //! conditions  in (a, 7)   > 4   < 20
@@ -11,6 +11,7 @@
 
 use std::collections::BTreeMap;
 
+use super::budget::{Budget, Exhausted};
 use super::class_set::ClassSet;
 use super::condition::Condition;
 use super::domain::Domain;
@@ -22,7 +23,7 @@ pub struct Partition<'a> {
     classes: Vec<Class>,
     /// The class of each constant.
     constants: BTreeMap<&'a str, u32>,
-    /// Where each interval of numbers begins: its lowest number and its first class, ascending.
+    /// The intervals of numbers, ascending: the lowest number of each, and its first class.
     intervals: Vec<(i64, u32)>,
     /// The classes that hold numbers.
     numbers: std::ops::Range<u32>,
@@ -36,36 +37,51 @@ struct Class {
     example: Option<String>,
 }
 
-/// In the order in which an example is chosen: what somebody wrote is the most telling.
+/// In the order in which examples are preferred: a value that someone wrote says the most.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     Constant,
-    /// No value, or words of which the empty one stands for all.
+    /// No value; or words, with the empty one as their example.
     Absent,
     Numbers,
     Words,
 }
 
-/// What cuts a domain: collected from every condition that will be asked of it.
+/// What cuts a domain, collected from every condition that will be used on it.
 #[derive(Debug, Default)]
 pub struct Cuts<'a> {
-    /// The constants; the numbers beside them come later.
-    constants: BTreeMap<&'a str, u32>,
+    /// The constants, as often as they were mentioned.
+    constants: Vec<&'a str>,
     /// Positive numbers at which a new interval begins.
     beginnings: Vec<u64>,
     compares: bool,
 }
 
+/// Steps for each time that a constant is mentioned: it is looked up when it is collected, and for each box.
+const CONSTANT: usize = 4;
+/// Steps for a condition: a side of a box is made of it.
+const CONDITION: usize = 5;
+/// Bytes for one more step. Long strings are compared many times, byte by byte.
+const BYTES_IN_A_STEP: usize = 4;
+/// Steps for each class: its example is stored, and found to be free.
+const CLASS: usize = 12;
+
 impl<'a> Cuts<'a> {
-    pub fn mention(&mut self, condition: &Condition<'a>) {
+    /// Takes note of a condition, and returns the steps that it costs to collect what it mentions and to make boxes of it.
+    pub fn mention(&mut self, condition: &Condition<'a>) -> usize {
+        let mut steps = CONDITION;
         match condition {
             Condition::In(values) | Condition::NotIn(values) => {
-                self.constants.extend(values.iter().map(|value| (*value, 0)));
+                for value in values {
+                    steps = steps.saturating_add(CONSTANT).saturating_add(value.len() / BYTES_IN_A_STEP);
+                }
+                self.constants.extend(values);
             }
             Condition::Above(number) => self.begin(number.checked_add(1)),
             Condition::Below(number) => self.begin(Some(*number)),
             Condition::Present | Condition::Absent => {}
         }
+        steps
     }
 
     fn begin(&mut self, number: Option<i64>) {
@@ -76,7 +92,11 @@ impl<'a> Cuts<'a> {
 }
 
 impl<'a> Partition<'a> {
-    pub fn new(domain: Domain, cuts: &Cuts<'a>) -> Self {
+    /// Cuts a domain. What the mentioned constants cost has been paid for.
+    ///
+    /// # Errors
+    /// When the budget is spent before every class is made.
+    pub fn new(domain: Domain, cuts: &Cuts<'a>, budget: &mut Budget) -> Result<Self, Exhausted> {
         let mut partition = Partition {
             classes: Vec::new(),
             constants: BTreeMap::new(),
@@ -88,8 +108,14 @@ impl<'a> Partition<'a> {
             partition.push(Kind::Absent, None);
         }
         let listed: &[&str] = if let Domain::Listed(all) = domain { all } else { &[] };
-        let named = cuts.constants.keys().copied().filter(|text| domain.contains(text));
-        partition.constants.extend(named.chain(listed.iter().copied()).map(|text| (text, 0)));
+        // One by one: building a map out of a list would bring a sort of its own into the module.
+        for text in cuts.constants.iter().copied().filter(|text| domain.contains(text)).chain(listed.iter().copied()) {
+            partition.constants.insert(text, 0);
+        }
+        for text in partition.constants.keys() {
+            budget.spend(CLASS.saturating_add(text.len() / BYTES_IN_A_STEP))?;
+        }
+        budget.spend(cuts.beginnings.len().saturating_mul(CLASS))?;
         let constants: Vec<&str> = partition.constants.keys().copied().collect();
         let first_number = partition.count();
         // Where nothing compares numbers, a number is a word like any other.
@@ -105,15 +131,16 @@ impl<'a> Partition<'a> {
             let kind = if example.is_empty() { Kind::Absent } else { Kind::Words };
             partition.push(kind, Some(example));
         }
-        partition
+        debug_assert!(partition.intervals.is_sorted_by_key(|(low, _)| *low));
+        Ok(partition)
     }
 
-    /// One interval after the other: the numbers that nobody named, then the constants in it.
+    /// Makes the classes of each interval: its numbers that are not constants, then its constants.
     fn push_numbers(&mut self, domain: Domain, beginnings: &[u64], constants: &[&'a str]) {
         let positive = ascending(beginnings.to_vec()).into_iter().filter_map(|number| i64::try_from(number).ok());
         let lows: Vec<i64> = std::iter::once(0).chain(positive).collect();
         let highs = lows.iter().skip(1).map(|next| next.saturating_sub(1)).chain(std::iter::once(i64::MAX));
-        // Each constant that is a number, behind the interval that it is in.
+        // Each constant that is a number, after the number of its interval.
         let placed = constants.iter().enumerate().filter_map(|(position, text)| {
             let number = domain.number(text)?;
             Some(pack(small(lows.partition_point(|low| *low <= number)), small(position)))
@@ -126,7 +153,9 @@ impl<'a> Partition<'a> {
                 self.push(Kind::Numbers, Some(example));
             }
             while let Some((_, position)) = placed.next_if(|(of, _)| *of == interval) {
-                constants.get(wide(position)).into_iter().for_each(|text| self.push_constant(text));
+                let constant = constants.get(wide(position));
+                debug_assert!(constant.is_some(), "constant {position} of {}", constants.len());
+                constant.into_iter().for_each(|text| self.push_constant(text));
             }
         }
     }
@@ -164,7 +193,7 @@ impl<'a> Partition<'a> {
         self.absent.then_some(0)
     }
 
-    /// The classes whose values meet the condition. The condition must have been among the cuts.
+    /// The classes whose values meet the condition. The condition must have been mentioned before the cut.
     pub fn meeting(&self, condition: &Condition<'_>) -> ClassSet {
         let everything = 0..self.count();
         let named = |values: &[&str]| {
@@ -187,17 +216,20 @@ impl<'a> Partition<'a> {
         }
     }
 
-    /// The first class of the interval that begins at `number`; of all numbers when it is not positive.
+    /// The first class of the interval that begins at `number`. Of all numbers when it is not positive.
     fn beginning(&self, number: i64) -> u32 {
         let position = self.intervals.partition_point(|(low, _)| *low < number);
+        let begins = self.intervals.get(position).is_some_and(|(low, _)| *low == number);
+        debug_assert!(number <= 0 || begins || self.intervals.is_empty(), "{number} was not mentioned before the cut");
         self.intervals.get(position).map_or(self.numbers.end, |(_, class)| *class)
     }
 }
 
-/// A value between `low` and `high` that is none of the named constants: the canonical spelling of the lowest number
-/// that has one free, or else the first other spelling.
+/// A value between `low` and `high` that is not a constant: the canonical spelling of the lowest number for which it is
+/// free, or else the first other spelling that is.
 fn unnamed_number(domain: Domain, low: i64, high: i64, named: &BTreeMap<&str, u32>) -> Option<String> {
-    // Each refused candidate is another constant, so both loops end after as many steps as there are constants.
+    // Each candidate that is not free is a constant of this interval, so the intervals together try each constant at most
+    // twice.
     let free = |text: &String| !named.contains_key(text.as_str());
     let canonical = |number: i64| domain.spellings(number).next();
     (low..=high)

@@ -1,14 +1,14 @@
-//! One search, made small before it begins.
+//! One search problem, made small before the search begins.
 //!
-//! Each clause is cut down to the box that is searched: a clause that every point of the box meets is dropped, an axis on
-//! which no point of the box can meet it is left out of it. Then, axis by axis, neighbouring classes that no clause tells
-//! apart are joined to one *segment*. Tied axes share their segments, so that "same segment" still means "same value",
-//! and a tie becomes one clause per segment.
+//! Each clause is cut down to the box that is searched. A clause that every point of the box meets is dropped. An axis on
+//! which no point of the box can meet the clause is left out of it. Then, on each axis, adjacent classes that no clause
+//! tells apart are joined into one *segment*. Tied axes share their segments, so that "the same segment" still means "the
+//! same value". A tie becomes one clause per segment.
 
-use super::beside::free;
 use super::budget::{Budget, Exhausted};
 use super::class_set::ClassSet;
-use super::facts::{Clause, Facts};
+use super::facts::{Clause, Facts, size};
+use super::one_clause::{free, preferred};
 use super::ordered::{Positions, ascending, pack, small, unpack, wide};
 use super::partition::Kind;
 use super::space::{Axis, Conjunction, Point, Space};
@@ -26,8 +26,8 @@ pub struct Variable {
     axis: Axis,
     /// The segments that lie in the box.
     pub domain: ClassSet,
-    /// For each segment the class that stands for it.
-    telling: Vec<(Kind, u32)>,
+    /// For each segment the class whose example stands for it.
+    examples: Vec<(Kind, u32)>,
 }
 
 /// "The variable avoids these segments."
@@ -46,63 +46,80 @@ enum Cut<K> {
     Left(Vec<(K, ClassSet)>),
 }
 
+/// Steps for one side of a clause that is cut down, beside the sizes of what is compared.
+const SIDE: usize = 4;
+/// Steps for a literal that gets its number.
+const NUMBERED: usize = 15;
+
 fn cut_down<'d, K: Copy>(
-    clause: impl IntoIterator<Item = (K, ClassSet)>,
+    clause: &[(K, ClassSet)],
     domain: impl Fn(K) -> Option<&'d ClassSet>,
-) -> Cut<K> {
+    budget: &mut Budget,
+) -> Result<Cut<K>, Exhausted> {
+    budget.spend(SIDE)?;
     let mut left = Vec::new();
     for (key, avoided) in clause {
-        let domain = domain(key);
+        let domain = domain(*key);
+        let sizes = avoided.size().saturating_add(domain.map_or(0, ClassSet::size));
+        budget.spend(sizes.saturating_add(SIDE))?;
         let here = domain.map_or_else(|| avoided.clone(), |domain| avoided.intersection(domain));
         if here.is_empty() {
-            return Cut::Met;
+            return Ok(Cut::Met);
         }
         if domain != Some(&here) {
-            left.push((key, here));
+            left.push((*key, here));
         }
     }
-    if left.is_empty() { Cut::Unmeetable } else { Cut::Left(left) }
+    Ok(if left.is_empty() { Cut::Unmeetable } else { Cut::Left(left) })
 }
 
 impl Problem {
-    /// The problem of finding a point of the box that meets every clause and every fact, or `None` when it is plain
-    /// that there is none.
+    /// The problem of finding a point of the box that meets every clause and every fact. `None` when it is clear without a
+    /// search that there is no such point.
     ///
     /// # Errors
     /// When the budget is spent first.
     pub fn new(
         space: &Space<'_>,
         inner: &Conjunction,
-        clauses: Vec<Clause>,
+        clauses: &[Clause],
         facts: &Facts,
         budget: &mut Budget,
     ) -> Result<Option<Self>, Exhausted> {
         let mut kept: Vec<Clause> = Vec::new();
-        for clause in clauses.into_iter().chain(facts.clauses().iter().cloned()) {
-            budget.spend(clause.len().saturating_add(1))?;
-            match cut_down(clause, |axis| inner.side(axis)) {
+        for clause in clauses.iter().chain(facts.clauses()) {
+            match cut_down(clause, |axis| inner.side(axis), budget)? {
                 Cut::Met => {}
                 Cut::Unmeetable => return Ok(None),
                 Cut::Left(clause) => kept.push(clause),
             }
         }
+        budget.spend(kept.iter().map(size).fold(inner.size(), usize::saturating_add).saturating_mul(2))?;
         let mut axes = named_axes(&kept);
-        let ties = binding_ties(space, facts.ties(), inner, &mut axes);
+        let ties = binding_ties(space, facts.ties(), inner, &mut axes, budget)?;
+        budget.spend(axes.len().saturating_add(ties.len()).saturating_mul(SIDE))?;
         let cuts = Cuts::new(space, inner, &kept, &axes, &ties);
-        budget.spend(cuts.len())?;
         let mut problem = Problem { variables: Vec::new(), clauses: Vec::new() };
         for axis in &axes {
             let cuts = cuts.of(space, *axis);
             let everything = ClassSet::all(space.count(*axis));
-            let segments = cuts.iter().zip(cuts.iter().skip(1));
+            // Axes that share their classes share their cuts, so these are paid for with each axis.
+            budget.spend(cuts.len().saturating_mul(2))?;
+            let mut examples = Vec::with_capacity(cuts.len());
+            for (low, high) in cuts.iter().zip(cuts.iter().skip(1)) {
+                let found = preferred(space, *axis, unpack(*low).1..unpack(*high).1, budget)?;
+                debug_assert!(found.is_some(), "an empty segment of {axis:?}");
+                examples.push(found.unwrap_or((Kind::Words, 0)));
+            }
             problem.variables.push(Variable {
                 axis: *axis,
                 domain: Cuts::segments(inner.side(*axis).unwrap_or(&everything), cuts),
-                telling: segments.map(|(low, high)| telling(space, *axis, unpack(*low).1..unpack(*high).1)).collect(),
+                examples,
             });
         }
         let mut numbering = Positions::new();
         for clause in kept {
+            budget.spend(size(&clause).saturating_mul(2).saturating_add(clause.len().saturating_mul(NUMBERED)))?;
             let literals = clause.into_iter().filter_map(|(axis, avoided)| {
                 Some((axes.binary_search(&axis).ok()?, Cuts::segments(&avoided, cuts.of(space, axis))))
             });
@@ -110,12 +127,14 @@ impl Problem {
         }
         for (from, to) in ties {
             let (Ok(from), Ok(to)) = (axes.binary_search(&from), axes.binary_search(&to)) else { continue };
-            for clause in problem.tie(from, to, space) {
-                budget.spend(2)?;
-                match cut_down(clause, |variable: usize| problem.domain(variable)) {
+            for clause in problem.tie(from, to, space, budget)? {
+                match cut_down(&clause, |variable: usize| problem.domain(variable), budget)? {
                     Cut::Met => {}
                     Cut::Unmeetable => return Ok(None),
-                    Cut::Left(clause) => problem.clauses.push(number(clause, &mut numbering)),
+                    Cut::Left(clause) => {
+                        budget.spend(clause.len().saturating_mul(NUMBERED))?;
+                        problem.clauses.push(number(clause, &mut numbering));
+                    }
                 }
             }
         }
@@ -123,38 +142,55 @@ impl Problem {
     }
 
     /// For each segment of values: "not this one here, or this one there".
-    fn tie(&self, from: usize, to: usize, space: &Space<'_>) -> Vec<Vec<(usize, ClassSet)>> {
+    fn tie(
+        &self,
+        from: usize,
+        to: usize,
+        space: &Space<'_>,
+        budget: &mut Budget,
+    ) -> Result<Vec<Vec<(usize, ClassSet)>>, Exhausted> {
         let (Some(source), Some(target)) = (self.variables.get(from), self.variables.get(to)) else {
-            return Vec::new();
+            return Ok(Vec::new());
         };
+        let each = target.domain.size().saturating_add(SIDE * 3);
+        budget.spend(usize::try_from(source.domain.count()).unwrap_or(usize::MAX).saturating_mul(each))?;
         let absent = space.absent(source.axis);
         let values = source.domain.classes().filter(|segment| absent != Some(source.class(*segment)));
-        values
-            .map(|segment| {
-                let same = ClassSet::one(segment);
-                let other = target.domain.intersection(&same.complement(u32::MAX));
-                // A target that can be nothing else meets the tie on its own: nothing is avoided there.
-                vec![(from, same), (to, other)]
-            })
-            .collect()
+        let clauses = values.map(|segment| {
+            let same = ClassSet::one(segment);
+            let other = target.domain.intersection(&same.complement(u32::MAX));
+            // A target that can take only this segment always meets the tie: there is nothing for it to avoid.
+            vec![(from, same), (to, other)]
+        });
+        Ok(clauses.collect())
     }
 
     pub fn domain(&self, variable: usize) -> Option<&ClassSet> {
         self.variables.get(variable).map(|variable| &variable.domain)
     }
 
-    /// The point of the box that takes the chosen segments, by variable; what is free is absent, or takes its most
-    /// telling class.
-    pub fn point(&self, space: &Space<'_>, inner: &Conjunction, chosen: &[Option<u32>]) -> Point {
+    /// The point of the box that takes the chosen segments, by variable. Where nothing is chosen the point is absent, or
+    /// takes the preferred example.
+    ///
+    /// # Errors
+    /// When the budget is spent first.
+    pub fn point(
+        &self,
+        space: &Space<'_>,
+        inner: &Conjunction,
+        chosen: &[Option<u32>],
+        budget: &mut Budget,
+    ) -> Result<Point, Exhausted> {
+        budget.spend(space.axes().count())?;
         let mut taken = self.variables.iter().zip(chosen).peekable();
-        let classes = space.axes().map(|axis| {
-            let here = taken.next_if(|(variable, _)| variable.axis == axis);
-            if let Some((variable, Some(segment))) = here {
-                return variable.class(*segment);
-            }
-            free(space, inner, axis)
-        });
-        Point { classes: classes.collect() }
+        let mut classes = Vec::with_capacity(space.axes().count());
+        for axis in space.axes() {
+            classes.push(match taken.next_if(|(variable, _)| variable.axis == axis) {
+                Some((variable, Some(segment))) => variable.class(*segment),
+                _ => free(space, inner, axis, budget)?,
+            });
+        }
+        Ok(Point { classes })
     }
 }
 
@@ -165,13 +201,9 @@ impl Variable {
 
     /// Segments are tried in this order where nothing else decides.
     pub fn rank(&self, segment: u32) -> (Kind, u32) {
-        self.telling.get(wide(segment)).copied().unwrap_or((Kind::Words, 0))
+        debug_assert!(wide(segment) < self.examples.len(), "segment {segment} of {}", self.examples.len());
+        self.examples.get(wide(segment)).copied().unwrap_or((Kind::Words, 0))
     }
-}
-
-/// The class that stands for a segment.
-fn telling(space: &Space<'_>, axis: Axis, segment: std::ops::Range<u32>) -> (Kind, u32) {
-    segment.map(|class| (space.kind(axis, class), class)).min().unwrap_or((Kind::Words, 0))
 }
 
 /// The axes that clauses name, ascending.
@@ -186,14 +218,16 @@ fn sort_axes(axes: &mut Vec<Axis>) {
     *axes = ascending(numbers.collect()).into_iter().map(|number| Axis::numbered(unpack(number).1)).collect();
 }
 
-/// The ties that can bind: those from an axis that some clause names, or that cannot be absent in the box, and so on
-/// along the chain. From every other axis a tie is met by absence. All their axes are added.
+/// The ties that can bind: those from an axis that a clause names or that cannot be absent in the box, and those from an
+/// axis that such a tie leads to. Absence meets every other tie. The axes of the binding ties are added.
 fn binding_ties(
     space: &Space<'_>,
     ties: &[(Axis, Axis)],
     inner: &Conjunction,
     axes: &mut Vec<Axis>,
-) -> Vec<(Axis, Axis)> {
+    budget: &mut Budget,
+) -> Result<Vec<(Axis, Axis)>, Exhausted> {
+    budget.spend(ties.len())?;
     for (from, _) in ties {
         let absent = space.absent(*from).filter(|absent| inner.side(*from).is_none_or(|side| side.contains(*absent)));
         if absent.is_none() {
@@ -202,13 +236,14 @@ fn binding_ties(
     }
     sort_axes(axes);
     loop {
+        budget.spend(ties.len().saturating_add(axes.len()).saturating_mul(2))?;
         let binds = |from: &Axis| axes.binary_search(from).is_ok();
         let binding: Vec<(Axis, Axis)> = ties.iter().filter(|(from, _)| binds(from)).copied().collect();
         let before = axes.len();
         axes.extend(binding.iter().map(|(_, to)| *to));
         sort_axes(axes);
         if axes.len() == before {
-            return binding;
+            return Ok(binding);
         }
     }
 }
@@ -238,10 +273,6 @@ impl Cuts {
         Cuts { packed: ascending(packed) }
     }
 
-    fn len(&self) -> usize {
-        self.packed.len()
-    }
-
     fn of(&self, space: &Space<'_>, axis: Axis) -> &[u64] {
         let group = small(space.group(axis));
         let from = self.packed.partition_point(|packed| unpack(*packed).0 < group);
@@ -251,7 +282,11 @@ impl Cuts {
 
     /// A set of classes, all of whose ends are cuts, as a set of segments.
     fn segments(classes: &ClassSet, cuts: &[u64]) -> ClassSet {
-        let segment = |class: u32| small(cuts.partition_point(|cut| unpack(*cut).1 < class));
+        let segment = |class: u32| {
+            let segment = cuts.partition_point(|cut| unpack(*cut).1 < class);
+            debug_assert!(cuts.get(segment).is_some_and(|cut| unpack(*cut).1 == class), "{class} is not a cut");
+            small(segment)
+        };
         ClassSet::from_runs(classes.runs().map(|run| segment(run.start)..segment(run.end)))
     }
 }

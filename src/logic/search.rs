@@ -1,19 +1,19 @@
-//! The search for one point: in a box, meeting every clause.
+//! The search for one point of a box that meets every clause.
 //!
-//! * One clause without facts is no search ([`super::beside`]).
-//! * One segment after the other is chosen, on an axis of the shortest clause first. Only segments that leave a
-//!   *smallest* set of clauses unmet are tried: whatever completes another choice completes one of those.
-//! * Clauses that share no axis are searched apart, so independent facts do not multiply.
-//! * What is left of the clauses after a choice, not how it came about, decides whether the choice can be completed. So a
-//!   rest that failed once is remembered and fails at once the next time. This keeps pigeonhole-like unions, on which
-//!   plain case splitting takes factorial time, down to the number of different rests.
+//! * One clause without facts needs no search ([`super::one_clause`]).
+//! * The search chooses one segment after the other, on an axis of the shortest clause first. A choice that leaves all the
+//!   clauses unmet that another choice leaves unmet is *dominated* and not tried: what completes it completes the other too.
+//! * Clauses that share no axis are searched separately, so independent facts do not multiply.
+//! * Only what is left of the clauses after a choice decides whether the choice can be completed, not the way there. So the
+//!   search remembers each rest that failed, and gives up at once when it meets that rest again. Plain case splitting takes
+//!   factorial time on pigeonhole problems; this search takes as many nodes as there are different rests.
 //!
-//! The stack is a list on the heap: how deep the search goes is the input's choice, and a stack overflow is a trap.
+//! The stack is a list on the heap, because the input decides how deep the search goes, and a stack overflow is a trap.
 
-use super::beside::beside;
 use super::budget::{Budget, Exhausted};
 use super::facts::{Clause, Facts};
-use super::ordered::{Positions, pack, small, unpack, wide};
+use super::one_clause::meet;
+use super::ordered::{Positions, change, pack, small, unpack, wide};
 use super::problem::{Literal, Problem};
 use super::space::{Conjunction, Point, Space};
 
@@ -29,10 +29,11 @@ pub fn escape(
     budget: &mut Budget,
 ) -> Result<Option<Point>, Exhausted> {
     if facts.is_empty() && clauses.len() < 2 {
-        budget.spend(clauses.iter().map(Vec::len).sum::<usize>().saturating_add(1))?;
-        return Ok(beside(space, inner, clauses.first()));
+        budget.spend(1)?;
+        return meet(space, inner, clauses.first(), budget);
     }
-    let Some(problem) = Problem::new(space, inner, clauses, facts, budget)? else { return Ok(None) };
+    let Some(problem) = Problem::new(space, inner, &clauses, facts, budget)? else { return Ok(None) };
+    budget.spend(problem.clauses.len().saturating_mul(RESTS).saturating_add(problem.variables.len()))?;
     let mut search = Search {
         problem: &problem,
         chosen: vec![None; problem.variables.len()],
@@ -41,7 +42,7 @@ pub fn escape(
         failed: Positions::new(),
     };
     let found = search.run(budget)?;
-    Ok(found.then(|| problem.point(space, inner, &search.chosen)))
+    if found { problem.point(space, inner, &search.chosen, budget).map(Some) } else { Ok(None) }
 }
 
 /// Clauses by their position in the problem.
@@ -58,7 +59,7 @@ struct Search<'p> {
     failed: Positions,
 }
 
-/// Work that waits for the answer of what is searched below it.
+/// Work that waits for the answer of the search below it.
 enum Frame {
     /// One of these choices must succeed.
     Any { rest: Vec<u32>, variable: usize, options: Vec<Choice>, elsewhere: Clauses, chosen_before: usize },
@@ -77,8 +78,7 @@ enum Step {
     Answer(bool),
 }
 
-/// Clauses that are to be met, each with its literals on variables that are not chosen yet. They have no other literal
-/// that is met, or they would not be to be met.
+/// Clauses that no choice has met so far, each with its literals on variables that are not chosen yet.
 struct Open<'p> {
     clauses: Clauses,
     literals: Vec<&'p Literal>,
@@ -112,15 +112,15 @@ impl<'p> Search<'p> {
 
     /// Begins on a set of clauses.
     fn meet(&mut self, clauses: &Clauses, waiting: &mut Vec<Frame>, budget: &mut Budget) -> Result<Step, Exhausted> {
+        budget.spend(clauses.len().saturating_mul(CLAUSE))?;
         let mut rests: Vec<u64> = Vec::with_capacity(clauses.len());
         for clause in clauses {
-            budget.spend(1)?;
-            match self.rests.of(*clause, self.problem, &self.chosen) {
+            match self.rests.of(*clause, self.problem, &self.chosen, budget)? {
                 None => return Ok(Step::Answer(false)),
                 Some(rest) => rests.push(pack(rest, small(*clause))),
             }
         }
-        // Two clauses of which the same is left are one.
+        // Two clauses with the same rest are one.
         rests.sort_unstable();
         rests.dedup_by_key(|packed| unpack(*packed).0);
         let rest: Vec<u32> = rests.iter().map(|packed| unpack(*packed).0).collect();
@@ -184,7 +184,7 @@ impl<'p> Search<'p> {
     }
 
     fn choose(&mut self, variable: usize, segment: Option<u32>) {
-        self.chosen.get_mut(variable).into_iter().for_each(|chosen| *chosen = segment);
+        change(&mut self.chosen, variable, |chosen| *chosen = segment);
     }
 
     /// The clauses, split so that no variable is in two parts.
@@ -192,7 +192,7 @@ impl<'p> Search<'p> {
         if open.clauses.len() < 2 {
             return Ok(vec![open.clauses.clone()]);
         }
-        budget.spend(self.problem.variables.len())?;
+        budget.spend(self.problem.variables.len() / VARIABLES)?;
         let mut above: Vec<usize> = (0..self.problem.variables.len()).collect();
         for (_, literals) in open.iter() {
             let mut variables = literals.iter().map(|literal| literal.variable);
@@ -214,17 +214,17 @@ impl<'p> Search<'p> {
             if part == parts.len() {
                 parts.push(Vec::new());
             }
-            parts.get_mut(part).into_iter().for_each(|part| part.push(clause));
+            change(&mut parts, part, |part| part.push(clause));
         }
         Ok(parts)
     }
 
-    /// Of the variables of the shortest clauses the one that most clauses name. The same rest always gives the same
-    /// variable, or rests that were reached in different ways would be searched twice.
+    /// Of the variables of the shortest clauses, the one that most clauses name. The same rest must always give the same
+    /// variable: otherwise rests that were reached in different ways would be searched twice.
     fn next_variable(&self, open: &Open<'_>) -> Option<usize> {
         let mut named: Vec<u32> = vec![0; self.problem.variables.len()];
         for literal in &open.literals {
-            named.get_mut(literal.variable).into_iter().for_each(|count| *count = count.saturating_add(1));
+            change(&mut named, literal.variable, |count| *count = count.saturating_add(1));
         }
         let least = open.iter().map(|(_, literals)| literals.len()).min()?;
         let shortest = open.iter().filter(|(_, literals)| literals.len() == least);
@@ -236,7 +236,7 @@ impl<'p> Search<'p> {
     fn options(&self, variable: usize, open: &Open<'_>, budget: &mut Budget) -> Result<Vec<Choice>, Exhausted> {
         let Some(of) = self.problem.variables.get(variable) else { return Ok(Vec::new()) };
         let segments = of.domain.runs().next_back().map_or(0, |last| wide(last.end));
-        budget.spend(segments)?;
+        budget.spend(segments.saturating_mul(SEGMENT))?;
         // For each segment the clauses that it leaves unmet; `None` where one of them has no other variable left.
         let mut unmet: Vec<Option<Clauses>> = vec![Some(Vec::new()); segments];
         for (clause, literals) in open.iter() {
@@ -256,13 +256,15 @@ impl<'p> Search<'p> {
             Some(Choice { segment, unmet })
         };
         let mut choices: Vec<Choice> = of.domain.classes().filter_map(possible).collect();
-        // The best first: what it leaves unmet no other leaves less of, so all that leave as much and more are dropped.
+        // The choice that leaves the fewest clauses unmet comes first. Every choice that it dominates is dropped.
         let mut best: Vec<Choice> = Vec::new();
         while let Some(index) = (0..choices.len())
             .min_by_key(|index| choices.get(*index).map(|choice| (choice.unmet.len(), of.rank(choice.segment))))
         {
             let chosen = choices.swap_remove(index);
-            budget.spend(choices.iter().map(|choice| choice.unmet.len().saturating_add(1)).sum())?;
+            // Most comparisons end after a few entries.
+            let compared = choices.iter().map(|choice| choice.unmet.len() / COMPARED);
+            budget.spend(compared.fold(choices.len(), usize::saturating_add))?;
             choices.retain(|choice| !is_subset(&chosen.unmet, &choice.unmet));
             best.push(chosen);
         }
@@ -271,9 +273,20 @@ impl<'p> Search<'p> {
     }
 }
 
-/// Steps for one literal at a node of the search that is not known to fail: so many times as much work as looking at a
-/// clause.
-const NODE: usize = 5;
+/// Steps for one clause whenever the search looks at what is left of it.
+const CLAUSE: usize = 2;
+/// Steps for one literal at a node of the search whose rest is not known to fail.
+const NODE: usize = 2;
+/// Variables for one step at a node of the search: all of them are counted, whether a clause names them or not.
+const VARIABLES: usize = 4;
+/// Steps for one segment that a variable could take.
+const SEGMENT: usize = 1;
+/// Entries of two choices that are compared for one step.
+const COMPARED: usize = 8;
+/// Steps for the rests of one clause.
+const RESTS: usize = 8;
+/// Steps for a rest that is looked up by what it says.
+const LOOK_UP: usize = 10;
 
 /// Gives what is left of a clause a number: equal rests, of whatever clauses, have equal numbers.
 struct Rests {
@@ -283,10 +296,10 @@ struct Rests {
     known: Vec<Vec<u32>>,
 }
 
-/// A clause of more literals has its rests looked up by what they say, each time.
+/// The rests of a clause with more literals are looked up by what they say, each time.
 const FEW: usize = 6;
 
-/// This rest has not been met before.
+/// The number of a rest that the search has not met before.
 const UNKNOWN: u32 = u32::MAX;
 
 impl Rests {
@@ -298,25 +311,37 @@ impl Rests {
         Rests { numbers: Positions::new(), known: known.collect() }
     }
 
-    /// `None` when no literal is left: the clause cannot be met any more.
-    fn of(&mut self, clause: usize, problem: &Problem, chosen: &[Option<u32>]) -> Option<u32> {
-        let literals = problem.clauses.get(clause)?;
+    /// The number of what is left of a clause. `None` when no literal is left: the clause cannot be met any more.
+    fn of(
+        &mut self,
+        clause: usize,
+        problem: &Problem,
+        chosen: &[Option<u32>],
+        budget: &mut Budget,
+    ) -> Result<Option<u32>, Exhausted> {
+        debug_assert!(clause < problem.clauses.len(), "clause {clause} of {}", problem.clauses.len());
+        let Some(literals) = problem.clauses.get(clause) else { return Ok(None) };
         let left = literals.iter().filter(|literal| !is_chosen(chosen, literal));
         let few = literals.len() <= FEW;
         if few {
             let bits = literals.iter().enumerate().filter(|(_, literal)| !is_chosen(chosen, literal));
             let which = bits.fold(0, |which: usize, (bit, _)| which | (1 << bit));
             if which == 0 {
-                return None;
+                return Ok(None);
             }
-            let known = self.known.get_mut(clause)?.get_mut(which)?;
+            let Some(known) = self.known.get_mut(clause).and_then(|known| known.get_mut(which)) else {
+                debug_assert!(false, "rest {which} of clause {clause} has no place");
+                return Ok(None);
+            };
             if *known == UNKNOWN {
+                budget.spend(LOOK_UP)?;
                 *known = numbered(&mut self.numbers, left.map(|literal| literal.number).collect());
             }
-            return Some(*known);
+            return Ok(Some(*known));
         }
+        budget.spend(literals.len().saturating_add(LOOK_UP))?;
         let rest: Vec<u32> = left.map(|literal| literal.number).collect();
-        if rest.is_empty() { None } else { Some(numbered(&mut self.numbers, rest)) }
+        if rest.is_empty() { Ok(None) } else { Ok(Some(numbered(&mut self.numbers, rest))) }
     }
 }
 
@@ -341,10 +366,10 @@ fn top_of(above: &mut [usize], variable: usize) -> usize {
 }
 
 fn join(above: &mut [usize], lower: usize, upper: usize) {
-    above.get_mut(lower).into_iter().for_each(|above| *above = upper);
+    change(above, lower, |above| *above = upper);
 }
 
-/// Whether every entry of one list is in the other; both keep the order of one common list.
+/// Whether every entry of one list is in the other. Both are in the same order.
 fn is_subset(small: &[usize], large: &[usize]) -> bool {
     let mut rest = large.iter();
     small.iter().all(|wanted| rest.any(|entry| entry == wanted))

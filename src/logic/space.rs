@@ -1,7 +1,8 @@
-//! A space of points: named axes, each with a domain; and the unions of boxes in it.
+//! A space of points and the boxes in it. A space has named axes, each with a domain.
 //!
-//! A point gives every axis a value. A [`Term`] asks conditions of some axes; the [`Conjunction`] of it is the box of
-//! points that meet them all, written as one set of classes per axis. A [`Union`] is what a list of terms admits.
+//! A point gives every axis a value. A [`Term`] puts conditions on some axes. Its [`Conjunction`] is the box of the points
+//! that meet all of them, stored as one set of classes per axis. What a list of terms admits is a union of boxes
+//! ([`super::Union`]).
 
 use std::collections::BTreeMap;
 
@@ -9,8 +10,9 @@ use super::budget::{Budget, Exhausted};
 use super::class_set::ClassSet;
 use super::condition::Condition;
 use super::domain::Domain;
-use super::ordered::{Positions, ascending, pack, small, unpack, wide};
+use super::ordered::{ascending, change, pack, small, unpack, wide};
 use super::partition::{Cuts, Kind, Partition};
+use super::union::Union;
 
 /// An axis of a space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -26,10 +28,10 @@ impl Axis {
     }
 }
 
-/// A conjunction of conditions, as it was written: all must be met. No condition means every point.
+/// A list of conditions that must all be met. An empty list means every point.
 pub type Term<'a> = Vec<(Axis, Condition<'a>)>;
 
-/// A space in the making: it must hear of every condition before it can be cut into classes.
+/// A space before its domains are cut into classes. Every condition must be mentioned first.
 #[derive(Debug, Default)]
 pub struct Outline<'a> {
     names: Vec<&'a str>,
@@ -38,15 +40,25 @@ pub struct Outline<'a> {
     groups: Vec<usize>,
     /// For each partition its domain and its cuts.
     cuts: Vec<(Domain, Cuts<'a>)>,
+    /// Steps that the mentioned terms and the axes cost.
+    steps: usize,
 }
 
+/// Steps for an axis: it is looked up by its name, and has a partition of its own.
+const AXIS: usize = 25;
+/// Bytes of an axis's name for one more step. It is looked up for each condition.
+const BYTES_IN_A_STEP: usize = 8;
+/// Steps for a term: a list for it, and a box.
+const TERM: usize = 4;
+
 impl<'a> Outline<'a> {
-    /// The axis of this name; a new one when the name is new.
+    /// The axis of this name, which is made when the name is new.
     pub fn axis(&mut self, name: &'a str, domain: Domain) -> Axis {
         if let Some(axis) = self.by_name.get(name) {
             return Axis(*axis);
         }
         let axis = small(self.names.len());
+        self.steps = self.steps.saturating_add(AXIS);
         self.names.push(name);
         self.by_name.insert(name, axis);
         self.groups.push(self.cuts.len());
@@ -55,16 +67,19 @@ impl<'a> Outline<'a> {
     }
 
     fn group(&self, axis: Axis) -> usize {
+        debug_assert!(wide(axis.0) < self.groups.len(), "{axis:?} is not an axis of this space");
         self.groups.get(wide(axis.0)).copied().unwrap_or_default()
     }
 
     /// Takes note of every condition of a term.
     pub fn mention(&mut self, term: &Term<'a>) {
+        self.steps = self.steps.saturating_add(TERM);
         for (axis, condition) in term {
             let group = self.group(*axis);
-            if let Some((_, cuts)) = self.cuts.get_mut(group) {
-                cuts.mention(condition);
-            }
+            let mut steps = 0;
+            change(&mut self.cuts, group, |(_, cuts)| steps = cuts.mention(condition));
+            let name = self.names.get(wide(axis.0)).map_or(0, |name| name.len());
+            self.steps = self.steps.saturating_add(steps).saturating_add(name / BYTES_IN_A_STEP);
         }
     }
 
@@ -72,6 +87,7 @@ impl<'a> Outline<'a> {
     /// mentioned.
     pub fn share(&mut self, from: Axis, to: Axis) {
         let (old, new) = (self.group(from), self.group(to));
+        self.steps = self.steps.saturating_add(self.groups.len());
         for group in &mut self.groups {
             if *group == old {
                 *group = new;
@@ -79,14 +95,17 @@ impl<'a> Outline<'a> {
         }
     }
 
-    /// Cuts every domain into classes.
-    pub fn cut(self) -> Space<'a> {
-        Space {
-            names: self.names,
-            by_name: self.by_name,
-            groups: self.groups,
-            partitions: self.cuts.iter().map(|(domain, cuts)| Partition::new(*domain, cuts)).collect(),
+    /// Cuts every domain into classes. That pays for a box of each term that was mentioned as well.
+    ///
+    /// # Errors
+    /// When the budget is spent first.
+    pub fn cut(self, budget: &mut Budget) -> Result<Space<'a>, Exhausted> {
+        budget.spend(self.steps)?;
+        let mut partitions = Vec::with_capacity(self.cuts.len());
+        for (domain, cuts) in &self.cuts {
+            partitions.push(Partition::new(*domain, cuts, budget)?);
         }
+        Ok(Space { names: self.names, by_name: self.by_name, groups: self.groups, partitions })
     }
 }
 
@@ -99,19 +118,13 @@ pub struct Space<'a> {
     partitions: Vec<Partition<'a>>,
 }
 
-/// A box: one set of classes per axis; an axis that is not listed may have any value.
+/// A box: one set of classes per axis. An axis that is not listed may have any value.
 ///
-/// Invariants: sides are sorted by axis; no side is empty (so every conjunction holds at least one point); no side holds
-/// every class. Equal boxes are equal values.
+/// Invariants: sides are sorted by axis, no side is empty (so every box holds at least one point), and no side holds every
+/// class. Equal boxes are equal values.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Conjunction {
     sides: Vec<(Axis, ClassSet)>,
-}
-
-/// A union of boxes, in a fixed order, each once. No box means no point.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Union {
-    boxes: Vec<Conjunction>,
 }
 
 /// A point: one class for each axis of the space.
@@ -123,6 +136,7 @@ pub struct Point {
 impl Point {
     /// The class that the point has on an axis.
     pub fn class(&self, axis: Axis) -> Option<u32> {
+        debug_assert!(wide(axis.0) < self.classes.len(), "{axis:?} is not an axis of this point");
         self.classes.get(wide(axis.0)).copied()
     }
 }
@@ -133,7 +147,7 @@ impl<'a> Space<'a> {
         self.partition(axis).map_or(0, Partition::count)
     }
 
-    /// The axes of the space.
+    /// The axes of the space, ascending.
     pub fn axes(&self) -> impl Iterator<Item = Axis> {
         (0..small(self.names.len())).map(Axis)
     }
@@ -147,8 +161,9 @@ impl<'a> Space<'a> {
         self.names.get(wide(axis.0)).copied().unwrap_or_default()
     }
 
-    /// Axes that share their classes answer the same number.
+    /// The partition that the axis uses. Axes that share their classes have the same number.
     pub fn group(&self, axis: Axis) -> usize {
+        debug_assert!(wide(axis.0) < self.groups.len(), "{axis:?} is not an axis of this space");
         self.groups.get(wide(axis.0)).copied().unwrap_or_default()
     }
 
@@ -159,6 +174,7 @@ impl<'a> Space<'a> {
 
     /// What the class holds.
     pub fn kind(&self, axis: Axis, class: u32) -> Kind {
+        debug_assert!(class < self.count(axis), "class {class} of {}", self.count(axis));
         self.partition(axis).map_or(Kind::Words, |partition| partition.kind(class))
     }
 
@@ -195,14 +211,25 @@ impl<'a> Space<'a> {
     }
 
     /// What a list of terms admits.
-    pub fn union<'t>(&self, terms: impl IntoIterator<Item = &'t Term<'t>>) -> Union {
-        Union::new(terms.into_iter().filter_map(|term| self.conjunction(term)).collect())
+    ///
+    /// # Errors
+    /// When the budget is spent first.
+    pub fn union<'t>(
+        &self,
+        terms: impl IntoIterator<Item = &'t Term<'t>>,
+        budget: &mut Budget,
+    ) -> Result<Union, Exhausted> {
+        Union::new(terms.into_iter().filter_map(|term| self.conjunction(term)).collect(), budget)
     }
 }
 
 impl Conjunction {
     /// `None` when a side is empty: no point meets it. The sides must be sorted by axis.
     fn new(mut sides: Vec<(Axis, ClassSet)>, space: &Space<'_>) -> Option<Self> {
+        debug_assert!(sides.is_sorted_by(|(one, _), (next, _)| one < next), "sides that are not sorted: {sides:?}");
+        let in_range =
+            |(axis, side): &(Axis, ClassSet)| side.runs().next_back().is_none_or(|run| run.end <= space.count(*axis));
+        debug_assert!(sides.iter().all(in_range), "classes that the space does not have: {sides:?}");
         if sides.iter().any(|(_, side)| side.is_empty()) {
             return None;
         }
@@ -210,7 +237,7 @@ impl Conjunction {
         Some(Conjunction { sides })
     }
 
-    /// The sides that leave something out, by axis.
+    /// The sides that leave some class out, by axis.
     pub fn sides(&self) -> impl Iterator<Item = (Axis, &ClassSet)> {
         self.sides.iter().map(|(axis, side)| (*axis, side))
     }
@@ -241,6 +268,12 @@ impl Conjunction {
         }
     }
 
+    /// What it costs to compare this box with another: its sides, and the runs of those that the other names too.
+    pub fn steps_to_compare(&self, other: &Conjunction) -> usize {
+        let both = self.sides().filter_map(|(axis, side)| Some(side.size().saturating_add(other.side(axis)?.size())));
+        both.fold(self.sides.len(), usize::saturating_add) / 2
+    }
+
     pub fn is_disjoint(&self, other: &Conjunction) -> bool {
         self.sides().any(|(axis, side)| other.side(axis).is_some_and(|theirs| side.is_disjoint(theirs)))
     }
@@ -250,8 +283,13 @@ impl Conjunction {
         other.sides().all(|(axis, theirs)| self.side(axis).is_some_and(|side| side.is_subset(theirs)))
     }
 
-    /// The box as numbers that no other box is written as, one axis left out if asked.
-    fn key(&self, without: Option<Axis>) -> Vec<u32> {
+    /// How many numbers the box is written with: what it costs to copy or compare it.
+    pub fn size(&self) -> usize {
+        self.sides.iter().map(|(_, side)| side.size().saturating_add(1)).fold(1, usize::saturating_add)
+    }
+
+    /// The box as a list of numbers, optionally without one axis. Different boxes have different lists.
+    pub(super) fn key(&self, without: Option<Axis>) -> Vec<u32> {
         let mut key = Vec::with_capacity(self.sides.len().saturating_mul(4));
         for (axis, side) in self.sides().filter(|(axis, _)| Some(*axis) != without) {
             key.push(axis.0);
@@ -261,138 +299,9 @@ impl Conjunction {
     }
 
     /// The box with another side on an axis that it names.
-    fn with_side(&self, axis: Axis, side: &ClassSet, space: &Space<'_>) -> Option<Conjunction> {
+    pub(super) fn with_side(&self, axis: Axis, side: &ClassSet, space: &Space<'_>) -> Option<Conjunction> {
         let replaced =
             self.sides().map(|(other, mine)| (other, if other == axis { side.clone() } else { mine.clone() }));
         Conjunction::new(replaced.collect(), space)
-    }
-}
-
-impl Union {
-    pub fn new(boxes: Vec<Conjunction>) -> Self {
-        if boxes.len() < 2 { Union { boxes } } else { Union::keyed(&boxes).0 }
-    }
-
-    /// The union of these boxes, with the position of each box in it by its key.
-    fn keyed(boxes: &[Conjunction]) -> (Self, Positions) {
-        let mut positions = Positions::new();
-        for (position, conjunction) in boxes.iter().enumerate() {
-            positions.entry(conjunction.key(None)).or_insert(position);
-        }
-        let boxes = positions.values().filter_map(|position| boxes.get(*position)).cloned().collect();
-        positions.values_mut().enumerate().for_each(|(position, value)| *value = position);
-        (Union { boxes }, positions)
-    }
-
-    /// The union of every point.
-    pub fn everything() -> Self {
-        Union { boxes: vec![Conjunction::default()] }
-    }
-
-    pub fn boxes(&self) -> &[Conjunction] {
-        &self.boxes
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.boxes.is_empty()
-    }
-
-    /// Which of these boxes are boxes of this union as they stand.
-    pub fn among<'b>(&self, boxes: &'b [Conjunction]) -> impl Iterator<Item = (&'b Conjunction, bool)> {
-        let several = self.boxes.len() > 1;
-        let positions = if several { Union::keyed(&self.boxes).1 } else { Positions::new() };
-        boxes.iter().map(move |conjunction| {
-            let stands_here = match several {
-                true => positions.contains_key(&conjunction.key(None)),
-                false => self.boxes.first() == Some(conjunction),
-            };
-            (conjunction, stands_here)
-        })
-    }
-
-    /// The points in either.
-    pub fn or(&self, other: &Union) -> Union {
-        Union::new([self.boxes.as_slice(), other.boxes.as_slice()].concat())
-    }
-
-    /// The points in both.
-    pub fn and(&self, other: &Union, space: &Space<'_>) -> Union {
-        if *other == Union::everything() {
-            return self.clone();
-        }
-        let pairs = self.boxes.iter().flat_map(|mine| other.boxes.iter().map(move |theirs| (mine, theirs)));
-        Union::new(pairs.filter_map(|(mine, theirs)| mine.intersection(theirs, space)).collect())
-    }
-
-    /// The same points in fewer boxes: boxes that differ on one axis alone become one, until none do.
-    ///
-    /// # Errors
-    /// When the budget is spent; the union as it was answers every question as well.
-    pub fn merged(&self, space: &Space<'_>, budget: &mut Budget) -> Result<Union, Exhausted> {
-        if self.boxes.len() < 2 {
-            return Ok(self.clone());
-        }
-        let (mut union, mut positions) = Union::keyed(&self.boxes);
-        while union.boxes.len() > 1 {
-            let before = union.boxes.len();
-            let merged = union.merged_once(&positions, space, budget)?;
-            (union, positions) = Union::keyed(&merged);
-            if union.boxes.len() == before {
-                break;
-            }
-        }
-        Ok(union)
-    }
-
-    /// One round over all axes; a box takes part in one merge at the most.
-    fn merged_once(
-        &self,
-        positions: &Positions,
-        space: &Space<'_>,
-        budget: &mut Budget,
-    ) -> Result<Vec<Conjunction>, Exhausted> {
-        let mut by_axis = Vec::new();
-        for (position, conjunction) in (0..).zip(&self.boxes) {
-            budget.spend(conjunction.sides.len().saturating_add(1))?;
-            by_axis.extend(conjunction.sides().map(|(axis, _)| pack(axis.0, position)));
-        }
-        let by_axis = ascending(by_axis);
-        let mut gone: Vec<bool> = vec![false; self.boxes.len()];
-        let mut merged: Vec<Conjunction> = Vec::new();
-        for mentioning in by_axis.chunk_by(|left, right| unpack(*left).0 == unpack(*right).0) {
-            let Some(axis) = mentioning.first().map(|first| Axis(unpack(*first).0)) else { continue };
-            // Positions of boxes that are alike but for this axis.
-            let mut groups: Vec<Vec<usize>> = Vec::new();
-            let mut alike = Positions::new();
-            for position in mentioning.iter().map(|packed| wide(unpack(*packed).1)) {
-                let Some(conjunction) = self.boxes.get(position) else { continue };
-                if gone.get(position) != Some(&false) {
-                    continue;
-                }
-                budget.spend(conjunction.sides.len())?;
-                let rest = conjunction.key(Some(axis));
-                if positions.get(&rest).is_some_and(|rest| gone.get(*rest) == Some(&false)) {
-                    // The box without this side is there, and holds this one.
-                    gone.get_mut(position).into_iter().for_each(|gone| *gone = true);
-                    continue;
-                }
-                let group = *alike.entry(rest).or_insert(groups.len());
-                if group == groups.len() {
-                    groups.push(Vec::new());
-                }
-                groups.get_mut(group).into_iter().for_each(|group| group.push(position));
-            }
-            for group in groups.into_iter().filter(|group| group.len() > 1) {
-                let boxes: Vec<&Conjunction> = group.iter().filter_map(|position| self.boxes.get(*position)).collect();
-                let side = ClassSet::union(boxes.iter().filter_map(|conjunction| conjunction.side(axis)));
-                merged.extend(boxes.first().and_then(|first| first.with_side(axis, &side, space)));
-                for position in group {
-                    gone.get_mut(position).into_iter().for_each(|gone| *gone = true);
-                }
-            }
-        }
-        let kept = self.boxes.iter().zip(gone).filter(|(_, gone)| !gone).map(|(conjunction, _)| conjunction.clone());
-        merged.extend(kept);
-        Ok(merged)
     }
 }

@@ -22,18 +22,28 @@ use finding::{Code, Finding};
 use rule::Stopped;
 use settings::Settings;
 
-/// Steps that one request may take, all rules together.
+/// Steps that one request may take: reading the settings, and all rules together.
 pub const STEPS: u64 = 1_250_000;
+
+/// Steps of [`STEPS`] that reading the settings may take. The rest is left for what is judged under them.
+const SETTINGS_STEPS: u64 = STEPS / 2;
 
 /// Judges a request by every rule that is in force.
 ///
 /// A DELETE is always accepted, and so is a request from a user, group or namespace that a section exempts, as far as
 /// that section goes. Unreadable input is refused with code 422 as soon as one rule cannot read what it judges.
 pub fn judge(settings: &Settings, request: &Request<'_, '_>) -> Decision {
-    match report(settings, request) {
+    judge_counted(settings, request).0
+}
+
+/// The same as [`judge`], with the number of steps spent, those for reading the settings included.
+pub fn judge_counted(settings: &Settings, request: &Request<'_, '_>) -> (Decision, u64) {
+    let mut budget = settings.budget.clone();
+    let decision = match report(settings, request, &mut budget) {
         Ok(report) => report.decide(),
         Err(unreadable) => Decision::unreadable(&unreadable),
-    }
+    };
+    (decision, STEPS.saturating_sub(budget.left()))
 }
 
 /// Everything that [`judge`] decides upon, in report order: for faces that show findings of many requests by their code.
@@ -41,21 +51,20 @@ pub fn judge(settings: &Settings, request: &Request<'_, '_>) -> Decision {
 /// # Errors
 /// What cannot be read, and is refused with code 422.
 pub fn findings(settings: &Settings, request: &Request<'_, '_>) -> Result<Vec<Finding>, Unreadable> {
-    report(settings, request).map(Report::into_findings)
+    report(settings, request, &mut settings.budget.clone()).map(Report::into_findings)
 }
 
-fn report(settings: &Settings, request: &Request<'_, '_>) -> Result<Report, Unreadable> {
+fn report(settings: &Settings, request: &Request<'_, '_>, budget: &mut Budget) -> Result<Report, Unreadable> {
     let mut report = Report::default();
     if matches!(request.operation, Operation::Delete) {
         return Ok(report);
     }
-    let mut budget = Budget::of(STEPS);
     for (scope, rule) in &settings.sections {
         if scope.exempts(request) {
             continue;
         }
         let mut found = Report::default();
-        match rule.judge(request, &mut budget, &mut found) {
+        match rule.judge(request, budget, &mut found) {
             Ok(()) => {}
             Err(Stopped::Unreadable(unreadable)) => return Err(unreadable),
             Err(Stopped::Exhausted) => found.find(too_much_work(scope.section)),

@@ -10,16 +10,18 @@ use super::rule::Rule;
 use super::section::{NEEDS_CLUSTER, Scope};
 use super::tolerations::Tolerations;
 use super::volume_node_affinity::VolumeNodeAffinity;
+use super::{SETTINGS_STEPS, STEPS};
 use crate::kubernetes::field::{Field, Unreadable, quoted};
+use crate::logic::Budget;
 
 /// Every section that settings may have, with the rule that reads it.
 const SECTIONS: &[(&str, ReadRule)] = &[
-    ("volumeNodeAffinity", |section| boxed(VolumeNodeAffinity::read(section))),
-    ("tolerations", |section| boxed(Tolerations::read(section))),
-    ("nodeTaints", |section| boxed(NodeTaints::read(section))),
-    ("csiDriverTokens", |section| boxed(CsiDriverTokens::read(section))),
-    ("accessModes", |section| boxed(AccessModesRule::read(section))),
-    ("localVolumes", |section| boxed(LocalVolumes::read(section))),
+    ("volumeNodeAffinity", |section, budget| boxed(VolumeNodeAffinity::read(section, budget))),
+    ("tolerations", |section, _| boxed(Tolerations::read(section))),
+    ("nodeTaints", |section, _| boxed(NodeTaints::read(section))),
+    ("csiDriverTokens", |section, _| boxed(CsiDriverTokens::read(section))),
+    ("accessModes", |section, _| boxed(AccessModesRule::read(section))),
+    ("localVolumes", |section, _| boxed(LocalVolumes::read(section))),
 ];
 
 /// The names of all sections, one for each rule.
@@ -30,7 +32,7 @@ pub fn section_names() -> impl Iterator<Item = &'static str> {
 /// Sections of rules that read the live cluster.
 const NEED_THE_CLUSTER: &[&str] = &["volumeBinding"];
 
-type ReadRule = fn(&Field<'_, '_>) -> Result<Box<dyn Rule>, Unreadable>;
+type ReadRule = fn(&Field<'_, '_>, &mut Budget) -> Result<Box<dyn Rule>, Unreadable>;
 
 fn boxed<R: Rule + 'static>(rule: Result<R, Unreadable>) -> Result<Box<dyn Rule>, Unreadable> {
     Ok(Box::new(rule?))
@@ -39,6 +41,9 @@ fn boxed<R: Rule + 'static>(rule: Result<R, Unreadable>) -> Result<Box<dyn Rule>
 /// The rules that are in force, each with its scope.
 pub struct Settings {
     pub(super) sections: Vec<(Scope, Box<dyn Rule>)>,
+    /// What is left for a request. The settings come with each request and are read for it, so a request pays for them
+    /// even where they were read before: the same request gets the same answer everywhere.
+    pub(super) budget: Budget,
 }
 
 impl Settings {
@@ -57,11 +62,12 @@ impl Settings {
         }
         let known: Vec<&str> = names.iter().chain(NEED_THE_CLUSTER).copied().collect();
         root.only(&known)?;
+        let mut budget = Budget::of(SETTINGS_STEPS);
         let mut sections = Vec::new();
         for (name, read) in SECTIONS {
             let section = root.get(name)?;
             if section.is_present() {
-                sections.push((Scope::read(name, &section)?, read(&section)?));
+                sections.push((Scope::read(name, &section)?, read(&section, &mut budget)?));
             }
         }
         if sections.is_empty() {
@@ -70,7 +76,8 @@ impl Settings {
                 problem: format!("no section is there, so nothing would be judged; known sections: {}", quoted(&names)),
             });
         }
-        Ok(Settings { sections })
+        let left = STEPS.saturating_sub(SETTINGS_STEPS).saturating_add(budget.left());
+        Ok(Settings { sections, budget: Budget::of(left) })
     }
 }
 

@@ -68,7 +68,8 @@ impl Case {
 pub fn config() -> Config {
     let config = Config::default();
     let rng_seed = if config.rng_seed == RngSeed::Random { SEED } else { config.rng_seed };
-    Config { rng_seed, failure_persistence: None, cases: config.cases.max(CASES), ..config }
+    let max_shrink_iters = testkit::max_shrink_iters();
+    Config { rng_seed, failure_persistence: None, max_shrink_iters, cases: config.cases.max(CASES), ..config }
 }
 
 pub const SEED: RngSeed = RngSeed::Fixed(5381);

@@ -42,13 +42,14 @@ impl Question {
             .collect();
         let facts = implications.iter().flat_map(|implication| [&implication.when, &implication.then]);
         inside.iter().chain(&outside).chain(facts).for_each(|term| outline.mention(term));
-        let space = outline.cut();
+        let plenty = &mut Budget::of(PLENTY);
+        let space = outline.cut(plenty).unwrap();
         let ties = self.ties.iter().map(|(from, to)| (axes[*from], axes[*to]));
         Asked {
             question: self,
-            inside: space.union(&inside),
-            outside: space.union(&outside),
-            facts: Facts::new(&space, &implications, ties),
+            inside: space.union(&inside, plenty).unwrap(),
+            outside: space.union(&outside, plenty).unwrap(),
+            facts: Facts::new(&space, &implications, ties, plenty).unwrap(),
             axes,
             space,
         }

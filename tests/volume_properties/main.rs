@@ -20,10 +20,9 @@ use judge::{are_valid, judge, names};
 use world::{holds, is_label_value, may_lose, oracle, world};
 
 fn config(cases: u32) -> ProptestConfig {
-    // Shrinking is for whoever looks for the cause; elsewhere the plain failure is known sooner.
     let asked = ProptestConfig::default();
     let cases = if std::env::var_os("PROPTEST_CASES").is_some() { asked.cases } else { cases };
-    let max_shrink_iters = if std::env::var_os("CI").is_some() { 0 } else { 2_000 };
+    let max_shrink_iters = testkit::max_shrink_iters();
     ProptestConfig { cases, max_shrink_iters, failure_persistence: None, max_global_rejects: u32::MAX, ..asked }
 }
 

@@ -1,8 +1,10 @@
-//! What the tests and benchmarks of all crates share: the cases that every face answers alike, golden files, and the inputs
-//! that benchmarks measure.
+//! What the tests and benchmarks of all crates share: the cases that every face answers alike, golden files, the inputs
+//! that benchmarks measure, and the switch for shrinking.
 
 mod case;
 pub mod golden;
 pub mod measured;
+mod shrinking;
 
 pub use case::{Case, cases, recorded};
+pub use shrinking::max_shrink_iters;

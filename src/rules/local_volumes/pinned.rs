@@ -58,8 +58,9 @@ impl AdmittedNodes {
             // An admitted node without the label: the label does not pin.
             let Some(value) = first.get(key) else { continue };
             let (space, nodes) = spread(affinity, Some((key, value)), budget)?;
-            let named = space.axis(key).map(|axis| space.union([&vec![(axis, Condition::In(vec![value]))]]));
-            match contained(&space, &nodes, &named.unwrap_or_default(), &Facts::default(), budget) {
+            let named = space.axis(key).map(|axis| vec![(axis, Condition::In(vec![value]))]);
+            let named = space.union(&named, budget)?;
+            match contained(&space, &nodes, &named, &Facts::default(), budget) {
                 Containment::Contained => names.push(NodeName { key: key.clone(), value: value.clone() }),
                 Containment::Undecided => return Ok(AdmittedNodes::Undecided),
                 Containment::Escapes(point) => {
@@ -109,8 +110,8 @@ fn spread<'t>(
         let axis = outline.axis(key, Domain::OptionalText);
         outline.mention(&vec![(axis, Condition::In(vec![value]))]);
     }
-    let space = outline.cut();
-    let nodes = space.union(&terms);
+    let space = outline.cut(budget)?;
+    let nodes = space.union(&terms, budget)?;
     Ok((space, nodes))
 }
 

@@ -37,11 +37,18 @@ pub struct Side<'t> {
 }
 
 impl<'t> Side<'t> {
-    pub fn of(entries: Vec<Entry<'t>>, axes: &TaintAxes, space: &Space<'_>) -> Self {
+    /// # Errors
+    /// When the budget is spent.
+    pub fn of(
+        entries: Vec<Entry<'t>>,
+        axes: &TaintAxes,
+        space: &Space<'_>,
+        budget: &mut Budget,
+    ) -> Result<Self, Exhausted> {
         let boxes = entries.iter().map(|entry| axes.term(entry.toleration).and_then(|term| space.conjunction(&term)));
         let boxes = boxes.enumerate().filter_map(|(position, found)| Some((position, found?)));
         let (positions, boxes): (Vec<usize>, Vec<Conjunction>) = boxes.unzip();
-        Side { near: Neighbours::of(boxes, space), positions, entries }
+        Ok(Side { near: Neighbours::of(boxes, space, budget)?, positions, entries })
     }
 
     /// The box of the toleration at this position.
@@ -82,8 +89,7 @@ impl<'t> Side<'t> {
         budget: &mut Budget,
     ) -> Result<Union, Exhausted> {
         let touching = self.touching(taints, chosen, budget)?;
-        budget.spend(touching.len().saturating_mul(UNION_STEPS))?;
-        Ok(Union::new(touching.into_iter().map(|(_, found)| found.clone()).collect()))
+        Union::new(touching.into_iter().map(|(_, found)| found.clone()).collect(), budget)
     }
 
     /// What the list admits, as far as these taints are concerned.
@@ -113,6 +119,3 @@ impl<'t> Side<'t> {
         self.matching(taint).next().map(|(position, entry)| (position, entry.stays))
     }
 }
-
-/// Steps for one toleration of a union that is built: about as much work as looking at so many literals of a search.
-pub const UNION_STEPS: usize = 20;

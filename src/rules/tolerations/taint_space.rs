@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use k8s_openapi::api::core::v1::{Taint, Toleration};
 
-use super::side::{Entry, Permitted, Side, UNION_STEPS};
+use super::side::{Entry, Permitted, Side};
 use super::standard::Standard;
 use crate::kubernetes::toleration::{
     Comparison, EFFECTS, FOR_EVER, Seconds, TaintAxes, canonical_number, comparison, is_numeric, tolerates,
@@ -81,8 +81,11 @@ impl<'t> TaintSpace<'t> {
             }
         }
         outline.mention(&vec![(axes.value, EVERY_NUMBER)]);
-        let space = outline.cut();
-        let [new, old, permitted, defaults, denied] = sides.map(|entries| Side::of(entries, &axes, &space));
+        let space = outline.cut(budget)?;
+        let [new, old, permitted, defaults, denied] = sides;
+        let mut side = |entries| Side::of(entries, &axes, &space, budget);
+        let (new, old, denied) = (side(new)?, side(old)?, side(denied)?);
+        let (permitted, defaults) = (side(permitted)?, side(defaults)?);
         Ok(TaintSpace { axes, space, new, old, permitted, defaults, denied })
     }
 
@@ -104,8 +107,8 @@ impl<'t> TaintSpace<'t> {
         budget: &mut Budget,
         claim: &dyn Fn(&Taint) -> bool,
     ) -> Result<Found, Exhausted> {
-        let permitted = self.permitted.all_near(mine, budget)?.or(&self.defaults.all_near(mine, budget)?);
-        let outside = permitted.or(&self.old.all_near(mine, budget)?);
+        let permitted = self.permitted.all_near(mine, budget)?.or(&self.defaults.all_near(mine, budget)?, budget)?;
+        let outside = permitted.or(&self.old.all_near(mine, budget)?, budget)?;
         self.escape(&only(mine), &outside, budget, claim)
     }
 
@@ -126,7 +129,7 @@ impl<'t> TaintSpace<'t> {
         budget: &mut Budget,
         claim: &dyn Fn(&Taint) -> bool,
     ) -> Result<Found, Exhausted> {
-        let both = self.denied.all_near(mine, budget)?.and(&only(mine), &self.space);
+        let both = self.denied.all_near(mine, budget)?.and(&only(mine), &self.space, budget)?;
         if both.is_empty() {
             return Ok(Found::Nothing);
         }
@@ -180,36 +183,36 @@ impl<'t> TaintSpace<'t> {
         let (Some(here), true) = (here, stays > 0) else { return Ok(Found::Nothing) };
         let permits_it = |entry: usize| self.permitted.stays(entry).is_some_and(|limit| limit >= stays);
         let low = self.permitted.near(&here, &|entry| !permits_it(entry), budget)?;
-        let low = low.and(&only(&here), &self.space);
+        let low = low.and(&only(&here), &self.space, budget)?;
         let stayed_less = |entry: usize| self.old.stays(entry).is_some_and(|old| old < stays);
         let old = self.old.touching(&here, &stayed_less, budget)?;
         if low.is_empty() && old.is_empty() {
             return Ok(Found::Nothing);
         }
         let high = self.permitted.near(&here, &permits_it, budget)?;
-        let high = high.or(&self.new.near(&here, &|entry| entry < position, budget)?);
+        let high = high.or(&self.new.near(&here, &|entry| entry < position, budget)?, budget)?;
         // A default permits so long for all its taints, or for those alone that the settings do not admit.
         let defaults_permit_it = |entry: usize| self.defaults.stays(entry).is_some_and(|limit| limit >= stays);
-        let high = high.or(&self.defaults.near(&here, &defaults_permit_it, budget)?);
+        let high = high.or(&self.defaults.near(&here, &defaults_permit_it, budget)?, budget)?;
         let defaults = self.defaults.all_near(&here, budget)?;
         let claim = |taint: &Taint| {
             self.new.first(taint).is_some_and(|(first, _)| first == position)
                 && self.limit(taint).is_some_and(|limit| stays > limit.seconds)
         };
         // Taints that the settings admit for less, and that were not tolerated before.
-        let outside = high.or(&self.old.all_near(&here, budget)?);
+        let outside = high.or(&self.old.all_near(&here, budget)?, budget)?;
         let found = self.escape(&low, &outside, budget, &claim)?;
         if found != Found::Nothing {
             return Ok(found);
         }
         // Taints for which an old toleration decided, for less.
         for (entry, old) in old {
-            let copied = [&high, &low, &defaults].map(|union| union.boxes().len()).into_iter().sum::<usize>();
-            budget.spend(copied.saturating_mul(UNION_STEPS))?;
-            let outside = high.or(&self.old.near(&here, &|earlier| earlier < entry, budget)?);
-            let inside = only(old).and(&only(&here), &self.space);
+            let outside = high.or(&self.old.near(&here, &|earlier| earlier < entry, budget)?, budget)?;
+            let inside = only(old).and(&only(&here), &self.space, budget)?;
+            let admitted_for_less = inside.and(&low, &self.space, budget)?;
+            let all_permitted = outside.or(&defaults, budget)?;
             // Where the settings admit them for less, and where nothing but the old list permits them.
-            for (inside, outside) in [(inside.and(&low, &self.space), &outside), (inside, &outside.or(&defaults))] {
+            for (inside, outside) in [(admitted_for_less, &outside), (inside, &all_permitted)] {
                 let found = self.escape(&inside, outside, budget, &claim)?;
                 if found != Found::Nothing {
                     return Ok(found);
@@ -338,7 +341,7 @@ fn is_valid(taint: &Taint) -> bool {
 }
 
 fn only(taints: &Conjunction) -> Union {
-    Union::new(vec![taints.clone()])
+    taints.clone().into()
 }
 
 /// The effects that only the scheduler looks at.

@@ -89,9 +89,8 @@ pub struct VolumeEdit<'t> {
     pub old: Option<&'t Volume>,
     pub new: &'t Volume,
     pub space: Space<'t>,
-    /// What each part admits by itself.
+    /// What the old affinity admits by itself.
     pub old_affinity: Union,
-    pub new_affinity: Union,
     /// What the terms of the new affinity admit both as they are written and as the scheduler reads them.
     pub new_as_written: Union,
     /// What the labels admit that can bind: see [`Volume::binding_labels`].
@@ -131,26 +130,29 @@ impl<'t> VolumeEdit<'t> {
         let new_as_written = as_written(new, &mut outline);
         let binding_labels = new.binding_labels.to_terms(&mut outline);
         let facts: Vec<_> = facts.into_iter().map(|fact| (fact, fact.write(&mut outline))).collect();
-        let space = outline.cut();
-        let (old_affinity, old_labels) = (space.union(&old_affinity), space.union(&old_labels));
-        let (new_affinity, new_labels) = (space.union(&new_affinity), space.union(&new_labels));
-        let new_as_written = new_as_written.map_or_else(|| new_affinity.clone(), |terms| space.union(&terms));
-        // Merged once for all questions; where the budget ends, as they are.
-        let mut merged = |union: Union| union.merged(&space, budget).unwrap_or(union);
-        let (old_nodes, new_nodes) =
-            (merged(old_affinity.and(&old_labels, &space)), merged(new_affinity.and(&new_labels, &space)));
+        let space = outline.cut(budget)?;
+        let mut union = |terms: &[Term<'t>]| space.union(terms, budget);
+        let (old_affinity, old_labels) = (union(&old_affinity)?, union(&old_labels)?);
+        let (new_affinity, new_labels) = (union(&new_affinity)?, union(&new_labels)?);
+        let new_as_written = new_as_written.map_or_else(|| Ok(new_affinity.clone()), |terms| union(&terms))?;
+        let binding_labels = union(&binding_labels)?;
+        let mut nodes = |affinity: &Union, labels: &Union| {
+            let both = affinity.and(labels, &space, budget)?;
+            // Merged once for all questions; where the budget ends, as they are.
+            Ok(both.merged(&space, budget).unwrap_or(both))
+        };
+        let (old_nodes, new_nodes) = (nodes(&old_affinity, &old_labels)?, nodes(&new_affinity, &new_labels)?);
         let written = || facts.iter().map(|(_, written)| written);
         Ok(VolumeEdit {
             old,
             new,
             old_nodes,
             new_nodes,
-            when_lost: Written::cut(written(), Direction::Lost, &space),
-            when_gained: Written::cut(written(), Direction::Gained, &space),
+            when_lost: Written::cut(written(), Direction::Lost, &space, budget)?,
+            when_gained: Written::cut(written(), Direction::Gained, &space, budget)?,
             old_affinity,
-            new_affinity,
             new_as_written,
-            binding_labels: space.union(&binding_labels),
+            binding_labels,
             facts,
             space,
         })
@@ -164,7 +166,8 @@ impl<'t> VolumeEdit<'t> {
             return None;
         }
         let mut contradict = |facts: &[&Written<'t>], budget: &mut Budget| {
-            let facts = Written::cut(facts.iter().copied(), Direction::Lost, &self.space);
+            let cut = Written::cut(facts.iter().copied(), Direction::Lost, &self.space, budget);
+            let Ok(facts) = cut else { return false };
             contained(&self.space, stored, &Union::default(), &facts, budget) == Containment::Contained
         };
         let all: Vec<&Written<'t>> = self.facts.iter().map(|(_, written)| written).collect();
@@ -213,7 +216,7 @@ impl<'t> VolumeEdit<'t> {
 
     fn relation_under(&self, facts: &[&Written<'t>], budget: &mut Budget) -> Option<Relation> {
         let mut escapes = |inside: &Union, outside: &Union, direction: Direction| {
-            let facts = Written::cut(facts.iter().copied(), direction, &self.space);
+            let facts = Written::cut(facts.iter().copied(), direction, &self.space, budget).ok()?;
             match contained(&self.space, inside, outside, &facts, budget) {
                 Containment::Contained => Some(false),
                 Containment::Escapes(_) => Some(true),

@@ -31,7 +31,7 @@ pub struct VolumeNodeAffinity {
 impl VolumeNodeAffinity {
     /// # Errors
     /// A key or a value that is not exactly understood, and one that needs the live cluster.
-    pub fn read(section: &Field<'_, '_>) -> Result<Self, Unreadable> {
+    pub fn read(section: &Field<'_, '_>, budget: &mut Budget) -> Result<Self, Unreadable> {
         only_keys(
             section,
             &[
@@ -67,7 +67,7 @@ impl VolumeNodeAffinity {
         if !allow.is_present() {
             allowed.push(Relation::Widened);
         }
-        Ok(VolumeNodeAffinity { allow: allowed, topology: Topology::read(&section.get("topology")?)? })
+        Ok(VolumeNodeAffinity { allow: allowed, topology: Topology::read(&section.get("topology")?, budget)? })
     }
 
     fn allows(&self, relation: Relation) -> bool {
@@ -113,7 +113,12 @@ impl Rule for VolumeNodeAffinity {
             report.annotate(Annotation::Relation, Relation::Unchanged.name().to_owned());
             return Ok(());
         }
-        let edit = VolumeEdit::new(old.as_ref(), &new, &self.topology, steps, budget)?;
+        let edit = VolumeEdit::new(old.as_ref(), &new, &self.topology, steps, budget);
+        let edit = edit.inspect_err(|_| {
+            if old.is_some() {
+                report.annotate(Annotation::Relation, Relation::Undecided.name().to_owned());
+            }
+        })?;
         match edit.contradicting_facts(budget) {
             None => self.judge_edit(&edit, &name, report, budget),
             Some(facts) => {

@@ -100,7 +100,7 @@ fn zone_label_binds(edit: &VolumeEdit<'_>, name: &str, budget: &mut Budget) -> O
     if !binds || old.is_none() && new.affinity == Affinity::Absent {
         return None;
     }
-    let before = edit.old_affinity.or(&edit.binding_labels);
+    let before = edit.old_affinity.or(&edit.binding_labels, budget).ok()?;
     let added = |node: &Labels| {
         let admitted = new.scheduling_affinity().admits(node) && new.affinity.admits(node);
         admitted && !old.is_some_and(|old| old.scheduling_affinity().admits(node))

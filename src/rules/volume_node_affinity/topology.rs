@@ -6,7 +6,10 @@ use k8s_openapi::api::core::v1::{NodeSelectorRequirement, NodeSelectorTerm};
 use crate::kubernetes::field::{Field, Unreadable};
 use crate::kubernetes::node_selector::{self, Labels, read_term, term_matches, to_term};
 use crate::kubernetes::volume::{BETA_REGION, BETA_ZONE, REGION, Volume, ZONE, ZONE_LABELS};
-use crate::logic::{Axis, Budget, Containment, Domain, Facts, Implication, Outline, Space, Union, contained};
+use crate::logic::{
+    Axis, Budget, Containment, Domain, Exhausted, Facts, Implication, Outline, Space, Union, contained,
+};
+use crate::rules::SETTINGS_STEPS;
 use crate::rules::section::NEEDS_CLUSTER;
 
 /// The beta labels and their GA successors that upstream treats as one: `betaToGALabel` (`validatePvNodeAffinity`,
@@ -64,7 +67,7 @@ impl Topology {
     ///
     /// # Errors
     /// What is not exactly understood, a zone under two regions, and facts that no node could satisfy together.
-    pub fn read(field: &Field<'_, '_>) -> Result<Self, Unreadable> {
+    pub fn read(field: &Field<'_, '_>, budget: &mut Budget) -> Result<Self, Unreadable> {
         field.only(&["zones", "aliases", "implications", "fromLiveNodes"])?;
         let from_live_nodes = field.get("fromLiveNodes")?;
         if from_live_nodes.boolean()? == Some(true) {
@@ -77,7 +80,7 @@ impl Topology {
         let built_in = BETA_TO_GA
             .map(|(beta, ga)| Fact { name: format!("{beta} is an alias of {ga}"), says: Says::Successor(beta, ga) });
         let topology = Topology { built_in: built_in.into(), declared };
-        topology.check_possible(field)?;
+        topology.check_possible(field, budget)?;
         Ok(topology)
     }
 
@@ -106,7 +109,7 @@ impl Topology {
     }
 
     /// Refuses facts under which there is no node at all: every volume would be contained in every other.
-    fn check_possible(&self, field: &Field<'_, '_>) -> Result<(), Unreadable> {
+    fn check_possible(&self, field: &Field<'_, '_>, budget: &mut Budget) -> Result<(), Unreadable> {
         let facts = self.facts_about(&[]);
         // Most facts ask for a label before they say anything: a node without labels is then possible.
         if facts.iter().all(|fact| fact.holds(Direction::Lost, &Labels::new())) {
@@ -115,22 +118,22 @@ impl Topology {
         let mut outline = Outline::default();
         facts.iter().for_each(|fact| fact.share(&mut outline));
         let written: Vec<Written<'_>> = facts.iter().map(|fact| fact.write(&mut outline)).collect();
-        let space = outline.cut();
-        let facts = Written::cut(&written, Direction::Lost, &space);
-        match contained(&space, &Union::everything(), &Union::default(), &facts, &mut Budget::of(CHECK_STEPS)) {
+        let possible = || {
+            let space = outline.cut(budget)?;
+            let facts = Written::cut(&written, Direction::Lost, &space, budget)?;
+            Ok(contained(&space, &Union::everything(), &Union::default(), &facts, budget))
+        };
+        match possible().unwrap_or_else(|_: Exhausted| Containment::Undecided) {
             Containment::Escapes(_) => Ok(()),
             Containment::Contained => {
                 Err(field.unreadable("no node could satisfy all of these facts together; remove one of them"))
             }
             Containment::Undecided => Err(field.unreadable(format!(
-                "could not decide within {CHECK_STEPS} steps whether any node could satisfy all of these facts together; declare fewer"
+                "could not decide within {SETTINGS_STEPS} steps whether any node could satisfy all of these facts together; declare fewer"
             ))),
         }
     }
 }
-
-/// Steps that the check of the facts themselves may take.
-const CHECK_STEPS: u64 = 1_250_000;
 
 impl Fact {
     /// Whether the fact holds whatever the settings declare.
@@ -218,11 +221,15 @@ pub enum Written<'t> {
 
 impl Written<'_> {
     /// The facts, once the space that has heard of them is cut.
+    ///
+    /// # Errors
+    /// When the budget is spent first.
     pub fn cut<'w, 't: 'w>(
         facts: impl IntoIterator<Item = &'w Written<'t>>,
         direction: Direction,
         space: &Space<'_>,
-    ) -> Facts {
+        budget: &mut Budget,
+    ) -> Result<Facts, Exhausted> {
         let (mut implications, mut ties) = (Vec::new(), Vec::new());
         for fact in facts {
             match fact {
@@ -233,14 +240,13 @@ impl Written<'_> {
                 }
             }
         }
-        Facts::new(space, implications, ties)
+        Facts::new(space, implications, ties, budget)
     }
 }
 
 fn read_zones(field: &Field<'_, '_>, facts: &mut Vec<Fact>) -> Result<(), Unreadable> {
-    let (mut region_of, mut seen) = (Labels::new(), Labels::new());
+    let mut region_of = Labels::new();
     for (region, zones) in field.members()? {
-        once(&mut seen, region, &zones)?;
         for item in zones.items()? {
             let zone = item.required_string()?;
             if zone.is_empty() {
@@ -278,16 +284,8 @@ fn one_of(key: &str, value: &str) -> NodeSelectorTerm {
     NodeSelectorTerm { match_expressions: Some(vec![requirement]), match_fields: None }
 }
 
-/// Refuses a name that appears twice, as everywhere.
-fn once(seen: &mut Labels, name: &str, field: &Field<'_, '_>) -> Result<(), Unreadable> {
-    let twice = seen.insert(name.to_owned(), String::new()).is_some();
-    if twice { Err(field.unreadable("appears twice")) } else { Ok(()) }
-}
-
 fn read_aliases(field: &Field<'_, '_>, facts: &mut Vec<Fact>) -> Result<(), Unreadable> {
-    let mut seen = Labels::new();
     for (old, new) in field.members()? {
-        once(&mut seen, old, &new)?;
         let target = new.required_string()?;
         if !Domain::Name.contains(target) {
             return Err(new.unacceptable("a label key"));
