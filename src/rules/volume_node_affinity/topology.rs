@@ -40,23 +40,10 @@ enum Says {
     Implies(Option<NodeSelectorTerm>, NodeSelectorTerm),
     /// A node that carries the first label carries the second with the same value.
     Alias(String, String),
-    /// The same of a beta label and its successor, and more where nodes are gained: see [`Direction`].
+    /// The same of a beta label and its successor. The kubelet, the node lifecycle controller and cloud controllers see to it
+    /// (`labelReconcileInfo`). They also give a node with a successor the beta label, but on clusters without a cloud
+    /// provider nothing does this for zone, region and instance type. So a node with the successor alone exists.
     Successor(&'static str, &'static str),
-}
-
-/// Which question is asked. It decides which nodes a built-in alias leaves possible.
-///
-/// The kubelet, the node lifecycle controller and cloud controllers give a node with a beta label its successor with the same
-/// value (`labelReconcileInfo`). They also give a node with a successor the beta label, but on clusters without a cloud
-/// provider this does not happen for zone, region and instance type. So a node with the successor alone exists, a node with
-/// the beta label alone does not.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Direction {
-    /// Does a node lose the volume? A node with the successor alone may: rewriting to the beta label narrows.
-    Lost,
-    /// Does a node gain the volume? A node with the successor alone lies where the beta label has always meant, so
-    /// rewriting to the successor does not count as a gain.
-    Gained,
 }
 
 impl Topology {
@@ -109,14 +96,14 @@ impl Topology {
     fn check_possible(&self, field: &Field<'_, '_>) -> Result<(), Unreadable> {
         let facts = self.facts_about(&[]);
         // Most facts ask for a label before they say anything: a node without labels is then possible.
-        if facts.iter().all(|fact| fact.holds(Direction::Lost, &Labels::new())) {
+        if facts.iter().all(|fact| fact.holds(&Labels::new())) {
             return Ok(());
         }
         let mut outline = Outline::default();
         facts.iter().for_each(|fact| fact.share(&mut outline));
         let written: Vec<Written<'_>> = facts.iter().map(|fact| fact.write(&mut outline)).collect();
         let space = outline.cut();
-        let facts = Written::cut(&written, Direction::Lost, &space);
+        let facts = Written::cut(&written, &space);
         match contained(&space, &Union::everything(), &Union::default(), &facts, &mut Budget::of(CHECK_STEPS)) {
             Containment::Escapes(_) => Ok(()),
             Containment::Contained => {
@@ -139,16 +126,13 @@ impl Fact {
     }
 
     /// Whether the fact is true of a node with these labels, by the plain matcher.
-    pub fn holds(&self, direction: Direction, labels: &Labels) -> bool {
+    pub fn holds(&self, labels: &Labels) -> bool {
         match &self.says {
             Says::Implies(when, then) => {
                 !when.as_ref().is_none_or(|when| term_matches(when, labels)) || term_matches(then, labels)
             }
             Says::Alias(from, to) => labels.get(from).is_none_or(|value| labels.get(to) == Some(value)),
-            Says::Successor(beta, ga) => match (direction, labels.get(*beta), labels.get(*ga)) {
-                (Direction::Lost, None, _) => true,
-                (_, beta, ga) => beta == ga,
-            },
+            Says::Successor(beta, ga) => labels.get(*beta).is_none_or(|value| labels.get(*ga) == Some(value)),
         }
     }
 
@@ -179,6 +163,11 @@ impl Fact {
         }
     }
 
+    /// The axes of a beta label and its successor, of a built-in alias.
+    pub fn successor_axes<'t>(&'t self, outline: &mut Outline<'t>) -> Option<(Axis, Axis)> {
+        if self.is_built_in() { self.axes(outline) } else { None }
+    }
+
     fn axes<'t>(&'t self, outline: &mut Outline<'t>) -> Option<(Axis, Axis)> {
         let (from, to) = match &self.says {
             Says::Implies(..) => return None,
@@ -191,8 +180,7 @@ impl Fact {
     /// Writes the fact as terms and mentions them to the outline.
     pub fn write<'t>(&'t self, outline: &mut Outline<'t>) -> Written<'t> {
         if let Some((from, to)) = self.axes(outline) {
-            let when_gained = matches!(self.says, Says::Successor(..)).then_some((to, from));
-            return Written::Tie { always: (from, to), when_gained };
+            return Written::Tie(from, to);
         }
         // Settings with a term that does not parse were refused.
         let mut to_term = |term: &'t NodeSelectorTerm| {
@@ -213,24 +201,17 @@ impl Fact {
 #[derive(Debug)]
 pub enum Written<'t> {
     Implication(Implication<'t>),
-    Tie { always: (Axis, Axis), when_gained: Option<(Axis, Axis)> },
+    Tie(Axis, Axis),
 }
 
 impl Written<'_> {
     /// The facts, once the space that has heard of them is cut.
-    pub fn cut<'w, 't: 'w>(
-        facts: impl IntoIterator<Item = &'w Written<'t>>,
-        direction: Direction,
-        space: &Space<'_>,
-    ) -> Facts {
+    pub fn cut<'w, 't: 'w>(facts: impl IntoIterator<Item = &'w Written<'t>>, space: &Space<'_>) -> Facts {
         let (mut implications, mut ties) = (Vec::new(), Vec::new());
         for fact in facts {
             match fact {
                 Written::Implication(implication) => implications.push(implication),
-                Written::Tie { always, when_gained } => {
-                    ties.push(*always);
-                    ties.extend(when_gained.filter(|_| direction == Direction::Gained));
-                }
+                Written::Tie(from, to) => ties.push((*from, *to)),
             }
         }
         Facts::new(space, implications, ties)
