@@ -20,7 +20,7 @@ pub const ZONE_LABELS: [(&str, &str); 4] = [(BETA_ZONE, ZONE), (BETA_REGION, REG
 /// The annotation in which a provisioner names itself on the volumes that it makes.
 const PROVISIONED_BY: &str = "pv.kubernetes.io/provisioned-by";
 
-/// Where pods that use a volume may run. Two of the same value read the same fragment.
+/// Where pods that use a volume may run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Volume {
     /// As it is written.

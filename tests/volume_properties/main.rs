@@ -17,7 +17,7 @@ use generate::{
     requirement, term, update,
 };
 use judge::{are_valid, judge, names};
-use world::{holds, is_label_value, may_lose, oracle, world};
+use world::{holds, is_label_value, may_exist, oracle, world};
 
 fn config(cases: u32) -> ProptestConfig {
     let asked = ProptestConfig::default();
@@ -42,7 +42,7 @@ proptest! {
     fn facts_are_refused_only_where_no_node_could_satisfy_them(
         facts in palette().prop_flat_map(|palette| prop::collection::vec(fact(palette), 1..=5)).prop_map(consistent)
     ) {
-        let possible = world(&[], &facts).iter().any(|node| may_lose(node) && facts.iter().all(|fact| holds(fact, node)));
+        let possible = world(&[], &facts).iter().any(|node| may_exist(node) && facts.iter().all(|fact| holds(fact, node)));
         prop_assert_eq!(are_valid(&facts), possible);
     }
 }
@@ -64,7 +64,7 @@ proptest! {
             }
             let asks = |key: &str| old.keys().chain(new.keys()).any(|asked| asked == key);
             let mixed = [BETA_ZONE, BETA_REGION].iter().any(|key| asks(key));
-            prop_assert!(contradicted || !mixed || may_lose(node), "a built-in alias is not true of {:?}", node);
+            prop_assert!(contradicted || !mixed || may_exist(node), "a built-in alias is not true of {:?}", node);
         }
     }
 

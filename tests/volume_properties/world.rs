@@ -34,15 +34,20 @@ pub fn holds(fact: &Fact, node: &Labels) -> bool {
     }
 }
 
-/// Whether the built-in aliases let a node like this lose a volume: the beta label comes with its successor.
-pub fn may_lose(node: &Labels) -> bool {
+/// Whether the built-in aliases allow a node like this: the beta label comes with its successor.
+pub fn may_exist(node: &Labels) -> bool {
     SUCCESSORS.iter().all(|(beta, successor)| !node.contains_key(*beta) || node.get(*beta) == node.get(*successor))
 }
 
-/// Whether they let it gain one: the successor comes with the beta label, too, where anybody asks about that.
-fn may_gain(node: &Labels, world: &[Labels]) -> bool {
-    let asked = |beta: &str| world.iter().any(|node| node.contains_key(beta));
-    SUCCESSORS.iter().all(|(beta, successor)| !asked(beta) || node.get(*beta) == node.get(*successor))
+/// The node with the beta label of each successor that it carries alone.
+fn twin(node: &Labels) -> Labels {
+    let mut twin = node.clone();
+    for (beta, successor) in SUCCESSORS {
+        if let Some(value) = node.get(successor) {
+            twin.entry(beta.to_owned()).or_insert_with(|| value.clone());
+        }
+    }
+    twin
 }
 
 pub fn is_label_value(text: &str) -> bool {
@@ -132,16 +137,16 @@ pub fn oracle(update: &Update) -> Answer {
     }
     let mut findings: BTreeSet<&str> = BTreeSet::new();
     let allowed: Vec<&Labels> = world.iter().filter(|node| update.facts.iter().all(|fact| holds(fact, node))).collect();
-    let possible: Vec<&Labels> = allowed.iter().copied().filter(|node| may_lose(node)).collect();
+    let possible: Vec<&Labels> = allowed.iter().copied().filter(|node| may_exist(node)).collect();
     let contradicted = world.iter().any(|node| old.admits(node)) && !possible.iter().any(|node| old.admits(node));
-    let (possible, gaining) = if contradicted {
+    let possible = if contradicted { world.iter().collect() } else { possible };
+    if contradicted {
         findings.insert("facts-contradict-volume");
-        (world.iter().collect(), world.iter().collect())
-    } else {
-        (possible, allowed.into_iter().filter(|node| may_gain(node, &world)).collect::<Vec<&Labels>>())
-    };
+    }
     let loses = possible.iter().find(|node| old.admits(node) && !new.admits(node));
-    let gains = gaining.iter().find(|node| new.admits(node) && !old.admits(node));
+    // Rewriting a beta label to its successor is no gain for nodes that carry the successor alone.
+    let admitted = |node: &Labels| old.admits(node) || !contradicted && old.admits(&twin(node));
+    let gains = possible.iter().find(|node| new.admits(node) && !admitted(node));
     let relation = match (loses, gains) {
         (None, None) => "equivalent",
         (None, Some(_)) => "widened",

@@ -1,11 +1,13 @@
 //! One volume before and after an edit: which nodes lose it, which gain it, and which facts that answer relies on.
 
-use super::topology::{Direction, Fact, Topology, Written};
+use super::topology::{Fact, Topology, Written};
 use crate::kubernetes::field::short;
 use crate::kubernetes::listing::first_few_of;
 use crate::kubernetes::node_selector::{self, Labels, node_at};
 use crate::kubernetes::volume::{Affinity, Volume};
-use crate::logic::{Budget, Containment, Domain, Exhausted, Facts, Outline, Space, Term, Union, contained};
+use crate::logic::{
+    Axis, Budget, Condition, Containment, Domain, Exhausted, Facts, Outline, Space, Term, Union, contained,
+};
 use crate::rules::replay::replay;
 
 /// How the nodes that the new state admits relate to those that the old one admits.
@@ -89,7 +91,7 @@ pub struct VolumeEdit<'t> {
     pub old: Option<&'t Volume>,
     pub new: &'t Volume,
     pub space: Space<'t>,
-    /// What the old affinity admits by itself.
+    /// What each part admits by itself.
     pub old_affinity: Union,
     /// What the terms of the new affinity admit both as they are written and as the scheduler reads them.
     pub new_as_written: Union,
@@ -98,9 +100,10 @@ pub struct VolumeEdit<'t> {
     /// What affinity and labels admit together.
     old_nodes: Union,
     new_nodes: Union,
+    /// The old nodes, and those that the old state would admit if they also carried the beta label of a successor.
+    old_nodes_and_twins: Union,
     facts: Vec<(&'t Fact, Written<'t>)>,
-    when_lost: Facts,
-    when_gained: Facts,
+    all_facts: Facts,
 }
 
 /// All work after reading that is linear in the size of a volume, as a multiple of the steps for reading it: parsing the
@@ -129,12 +132,15 @@ impl<'t> VolumeEdit<'t> {
         let (new_affinity, new_labels) = terms_of(new, &mut outline);
         let new_as_written = as_written(new, &mut outline);
         let binding_labels = new.binding_labels.to_terms(&mut outline);
+        let pairs: Vec<(Axis, Axis)> = facts.iter().filter_map(|fact| fact.successor_axes(&mut outline)).collect();
+        let twins = with_twins(&old_affinity, &pairs, budget)?;
         let facts: Vec<_> = facts.into_iter().map(|fact| (fact, fact.write(&mut outline))).collect();
         let space = outline.cut(budget)?;
         let mut union = |terms: &[Term<'t>]| space.union(terms, budget);
         let (old_affinity, old_labels) = (union(&old_affinity)?, union(&old_labels)?);
         let (new_affinity, new_labels) = (union(&new_affinity)?, union(&new_labels)?);
-        let new_as_written = new_as_written.map_or_else(|| Ok(new_affinity.clone()), |terms| union(&terms))?;
+        let new_as_written = new_as_written.map(|terms| union(&terms)).transpose()?;
+        let twins = twins.map(|terms| union(&terms)).transpose()?;
         let binding_labels = union(&binding_labels)?;
         let mut nodes = |affinity: &Union, labels: &Union| {
             let both = affinity.and(labels, &space, budget)?;
@@ -142,16 +148,19 @@ impl<'t> VolumeEdit<'t> {
             Ok(both.merged(&space, budget).unwrap_or(both))
         };
         let (old_nodes, new_nodes) = (nodes(&old_affinity, &old_labels)?, nodes(&new_affinity, &new_labels)?);
-        let written = || facts.iter().map(|(_, written)| written);
+        let old_nodes_and_twins = match twins {
+            None => old_nodes.clone(),
+            Some(twins) => nodes(&twins, &old_labels)?,
+        };
         Ok(VolumeEdit {
             old,
             new,
             old_nodes,
             new_nodes,
-            when_lost: Written::cut(written(), Direction::Lost, &space, budget)?,
-            when_gained: Written::cut(written(), Direction::Gained, &space, budget)?,
+            old_nodes_and_twins,
+            all_facts: Written::cut(facts.iter().map(|(_, written)| written), &space, budget)?,
             old_affinity,
-            new_as_written,
+            new_as_written: new_as_written.unwrap_or(new_affinity),
             binding_labels,
             facts,
             space,
@@ -166,8 +175,7 @@ impl<'t> VolumeEdit<'t> {
             return None;
         }
         let mut contradict = |facts: &[&Written<'t>], budget: &mut Budget| {
-            let cut = Written::cut(facts.iter().copied(), Direction::Lost, &self.space, budget);
-            let Ok(facts) = cut else { return false };
+            let Ok(facts) = Written::cut(facts.iter().copied(), &self.space, budget) else { return false };
             contained(&self.space, stored, &Union::default(), &facts, budget) == Containment::Contained
         };
         let all: Vec<&Written<'t>> = self.facts.iter().map(|(_, written)| written).collect();
@@ -177,10 +185,22 @@ impl<'t> VolumeEdit<'t> {
     /// What the edit does to the nodes that the facts allow, and the names of the facts that this answer needs: without
     /// any one of them it would be another.
     pub fn change(&self, budget: &mut Budget) -> (Change, Vec<String>) {
-        let loses = contained(&self.space, &self.old_nodes, &self.new_nodes, &self.when_lost, budget);
+        let loses = contained(&self.space, &self.old_nodes, &self.new_nodes, &self.all_facts, budget);
         let admitted = |node: &Labels| self.old.is_some_and(|old| old.admits(node));
-        let loses = self.evidence(&loses, Direction::Lost, |node| admitted(node) && !self.new.admits(node));
-        let gains = self.gains(&|node| self.new.admits(node) && !admitted(node), budget);
+        let loses = self.evidence(&loses, |node| admitted(node) && !self.new.admits(node));
+        let gained = |node: &Labels| {
+            let mut twin = node.clone();
+            self.facts.iter().for_each(|(fact, _)| fact.complete(&mut twin));
+            self.new.admits(node) && !admitted(node) && !admitted(&twin)
+        };
+        // Most examples have no twin that was admitted before, and the search without twins finds shorter ones.
+        let mut gains = Evidence::Undecided;
+        for before in [&self.old_nodes, &self.old_nodes_and_twins] {
+            if gains == Evidence::Undecided {
+                gains =
+                    self.evidence(&contained(&self.space, &self.new_nodes, before, &self.all_facts, budget), gained);
+            }
+        }
         let change = match (loses, gains) {
             (Evidence::Undecided, _) | (_, Evidence::Undecided) => return (Change::Undecided, Vec::new()),
             (Evidence::NoNode, Evidence::NoNode) => Change::Equivalent,
@@ -195,36 +215,21 @@ impl<'t> VolumeEdit<'t> {
         (change, facts)
     }
 
-    /// A node that gains the volume. The node with the fewest labels is the clearest example. It may lack the beta label of
-    /// a successor that it carries, as long as the same node with that beta label gains the volume, too.
-    fn gains(&self, claim: &dyn Fn(&Labels) -> bool, budget: &mut Budget) -> Evidence {
-        let search = |facts: &Facts, direction: Direction, budget: &mut Budget| {
-            let answer = contained(&self.space, &self.new_nodes, &self.old_nodes, facts, budget);
-            self.evidence(&answer, direction, claim)
-        };
-        let shortest = search(&self.when_lost, Direction::Lost, budget);
-        if let Evidence::Node(node) = &shortest {
-            let mut complete = node.clone();
-            self.facts.iter().for_each(|(fact, _)| fact.complete(&mut complete));
-            let possible = self.facts.iter().all(|(fact, _)| fact.holds(Direction::Gained, &complete));
-            if !(possible && claim(&complete)) {
-                return search(&self.when_gained, Direction::Gained, budget);
-            }
-        }
-        shortest
-    }
-
     fn relation_under(&self, facts: &[&Written<'t>], budget: &mut Budget) -> Option<Relation> {
-        let mut escapes = |inside: &Union, outside: &Union, direction: Direction| {
-            let facts = Written::cut(facts.iter().copied(), direction, &self.space, budget).ok()?;
-            match contained(&self.space, inside, outside, &facts, budget) {
+        let aliased = facts.len() == self.facts.len()
+            || self
+                .facts
+                .iter()
+                .any(|(fact, written)| fact.is_built_in() && facts.iter().any(|kept| std::ptr::eq(*kept, written)));
+        let facts = Written::cut(facts.iter().copied(), &self.space, budget).ok()?;
+        let mut escapes =
+            |inside: &Union, outside: &Union| match contained(&self.space, inside, outside, &facts, budget) {
                 Containment::Contained => Some(false),
                 Containment::Escapes(_) => Some(true),
                 Containment::Undecided => None,
-            }
-        };
-        let loses = escapes(&self.old_nodes, &self.new_nodes, Direction::Lost)?;
-        let gains = escapes(&self.new_nodes, &self.old_nodes, Direction::Gained)?;
+            };
+        let loses = escapes(&self.old_nodes, &self.new_nodes)?;
+        let gains = escapes(&self.new_nodes, if aliased { &self.old_nodes_and_twins } else { &self.old_nodes })?;
         Some(match (loses, gains) {
             (false, false) => Relation::Equivalent,
             (false, true) => Relation::Widened,
@@ -275,7 +280,7 @@ impl<'t> VolumeEdit<'t> {
     }
 
     /// A node that the search found counts only when its labels are valid, the facts allow it, and `claim` is true of it.
-    fn evidence(&self, answer: &Containment, direction: Direction, claim: impl Fn(&Labels) -> bool) -> Evidence {
+    fn evidence(&self, answer: &Containment, claim: impl Fn(&Labels) -> bool) -> Evidence {
         match answer {
             Containment::Contained => Evidence::NoNode,
             Containment::Undecided => Evidence::Undecided,
@@ -284,7 +289,7 @@ impl<'t> VolumeEdit<'t> {
                     let valid = |(key, value): (&String, &String)| {
                         Domain::Name.contains(key) && Domain::OptionalText.contains(value)
                     };
-                    let possible = self.facts.iter().all(|(fact, _)| fact.holds(direction, node));
+                    let possible = self.facts.iter().all(|(fact, _)| fact.holds(node));
                     node.iter().all(valid) && possible && claim(node)
                 });
                 node.map_or(Evidence::Undecided, Evidence::Node)
@@ -300,8 +305,8 @@ impl<'t> VolumeEdit<'t> {
         claim: impl Fn(&Labels) -> bool,
         budget: &mut Budget,
     ) -> Option<Labels> {
-        let answer = contained(&self.space, inside, outside, &self.when_lost, budget);
-        match self.evidence(&answer, Direction::Lost, claim) {
+        let answer = contained(&self.space, inside, outside, &self.all_facts, budget);
+        match self.evidence(&answer, claim) {
             Evidence::Node(node) => Some(node),
             Evidence::NoNode | Evidence::Undecided => None,
         }
@@ -317,6 +322,29 @@ fn terms_of<'t>(volume: &'t Volume, outline: &mut Outline<'t>) -> (Vec<Term<'t>>
     let labels = volume.zone_labels.to_terms(outline);
     affinity.iter().chain(&labels).for_each(|term| outline.mention(term));
     (affinity, labels)
+}
+
+/// The terms, and for each that asks about a beta label the same term asked of nodes that carry its successor alone. Such a
+/// node lies where the beta label has always meant, so rewriting the beta label to its successor gains nothing there.
+/// `None` where no term asks about a beta label.
+fn with_twins<'t>(
+    terms: &[Term<'t>],
+    pairs: &[(Axis, Axis)],
+    budget: &mut Budget,
+) -> Result<Option<Vec<Term<'t>>>, Exhausted> {
+    const EACH: usize = 10;
+    let mut twins: Vec<Term<'t>> = Vec::new();
+    for (beta, successor) in pairs {
+        let mut more: Vec<Term<'t>> = Vec::new();
+        for term in terms.iter().chain(&twins).filter(|term| term.iter().any(|(axis, _)| axis == beta)) {
+            budget.spend(term.len().saturating_add(2).saturating_mul(EACH))?;
+            let moved =
+                term.iter().map(|(axis, condition)| (if axis == beta { *successor } else { *axis }, condition.clone()));
+            more.push(moved.chain([(*beta, Condition::Absent), (*successor, Condition::Present)]).collect());
+        }
+        twins.extend(more);
+    }
+    Ok((!twins.is_empty()).then(|| [terms, &twins].concat()))
 }
 
 /// For an in-tree volume whose affinity is translated, each term together with its translation. A term that the translation
@@ -379,10 +407,10 @@ mod tests {
         let topology = Topology::default();
         let mut budget = Budget::of(100_000);
         let edit = VolumeEdit::new(Some(&old), &new, &topology, 100, &mut budget).unwrap();
-        let answer = contained(&edit.space, &edit.old_nodes, &edit.new_nodes, &edit.when_lost, &mut budget);
+        let answer = contained(&edit.space, &edit.old_nodes, &edit.new_nodes, &edit.all_facts, &mut budget);
         assert!(matches!(answer, Containment::Escapes(_)));
-        assert!(matches!(edit.evidence(&answer, Direction::Lost, |node| old.admits(node)), Evidence::Node(_)));
-        assert_eq!(edit.evidence(&answer, Direction::Lost, |node| new.admits(node)), Evidence::Undecided);
+        assert!(matches!(edit.evidence(&answer, |node| old.admits(node)), Evidence::Node(_)));
+        assert_eq!(edit.evidence(&answer, |node| new.admits(node)), Evidence::Undecided);
     }
 
     #[test]

@@ -43,23 +43,10 @@ enum Says {
     Implies(Option<NodeSelectorTerm>, NodeSelectorTerm),
     /// A node that carries the first label carries the second with the same value.
     Alias(String, String),
-    /// The same of a beta label and its successor, and more where nodes are gained: see [`Direction`].
+    /// The same of a beta label and its successor. The kubelet, the node lifecycle controller and cloud controllers see to it
+    /// (`labelReconcileInfo`). They also give a node with a successor the beta label, but on clusters without a cloud
+    /// provider nothing does this for zone, region and instance type. So a node with the successor alone exists.
     Successor(&'static str, &'static str),
-}
-
-/// Which question is asked. It decides which nodes a built-in alias leaves possible.
-///
-/// The kubelet, the node lifecycle controller and cloud controllers give a node with a beta label its successor with the same
-/// value (`labelReconcileInfo`). They also give a node with a successor the beta label, but on clusters without a cloud
-/// provider this does not happen for zone, region and instance type. So a node with the successor alone exists, a node with
-/// the beta label alone does not.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Direction {
-    /// Does a node lose the volume? A node with the successor alone may: rewriting to the beta label narrows.
-    Lost,
-    /// Does a node gain the volume? A node with the successor alone lies where the beta label has always meant, so
-    /// rewriting to the successor does not count as a gain.
-    Gained,
 }
 
 impl Topology {
@@ -112,7 +99,7 @@ impl Topology {
     fn check_possible(&self, field: &Field<'_, '_>, budget: &mut Budget) -> Result<(), Unreadable> {
         let facts = self.facts_about(&[]);
         // Most facts ask for a label before they say anything: a node without labels is then possible.
-        if facts.iter().all(|fact| fact.holds(Direction::Lost, &Labels::new())) {
+        if facts.iter().all(|fact| fact.holds(&Labels::new())) {
             return Ok(());
         }
         let mut outline = Outline::default();
@@ -120,7 +107,7 @@ impl Topology {
         let written: Vec<Written<'_>> = facts.iter().map(|fact| fact.write(&mut outline)).collect();
         let possible = || {
             let space = outline.cut(budget)?;
-            let facts = Written::cut(&written, Direction::Lost, &space, budget)?;
+            let facts = Written::cut(&written, &space, budget)?;
             Ok(contained(&space, &Union::everything(), &Union::default(), &facts, budget))
         };
         match possible().unwrap_or_else(|_: Exhausted| Containment::Undecided) {
@@ -142,16 +129,13 @@ impl Fact {
     }
 
     /// Whether the fact is true of a node with these labels, by the plain matcher.
-    pub fn holds(&self, direction: Direction, labels: &Labels) -> bool {
+    pub fn holds(&self, labels: &Labels) -> bool {
         match &self.says {
             Says::Implies(when, then) => {
                 !when.as_ref().is_none_or(|when| term_matches(when, labels)) || term_matches(then, labels)
             }
             Says::Alias(from, to) => labels.get(from).is_none_or(|value| labels.get(to) == Some(value)),
-            Says::Successor(beta, ga) => match (direction, labels.get(*beta), labels.get(*ga)) {
-                (Direction::Lost, None, _) => true,
-                (_, beta, ga) => beta == ga,
-            },
+            Says::Successor(beta, ga) => labels.get(*beta).is_none_or(|value| labels.get(*ga) == Some(value)),
         }
     }
 
@@ -182,6 +166,11 @@ impl Fact {
         }
     }
 
+    /// The axes of a beta label and its successor, of a built-in alias.
+    pub fn successor_axes<'t>(&'t self, outline: &mut Outline<'t>) -> Option<(Axis, Axis)> {
+        if self.is_built_in() { self.axes(outline) } else { None }
+    }
+
     fn axes<'t>(&'t self, outline: &mut Outline<'t>) -> Option<(Axis, Axis)> {
         let (from, to) = match &self.says {
             Says::Implies(..) => return None,
@@ -194,8 +183,7 @@ impl Fact {
     /// Writes the fact as terms and mentions them to the outline.
     pub fn write<'t>(&'t self, outline: &mut Outline<'t>) -> Written<'t> {
         if let Some((from, to)) = self.axes(outline) {
-            let when_gained = matches!(self.says, Says::Successor(..)).then_some((to, from));
-            return Written::Tie { always: (from, to), when_gained };
+            return Written::Tie(from, to);
         }
         // Settings with a term that does not parse were refused.
         let mut to_term = |term: &'t NodeSelectorTerm| {
@@ -216,7 +204,7 @@ impl Fact {
 #[derive(Debug)]
 pub enum Written<'t> {
     Implication(Implication<'t>),
-    Tie { always: (Axis, Axis), when_gained: Option<(Axis, Axis)> },
+    Tie(Axis, Axis),
 }
 
 impl Written<'_> {
@@ -226,7 +214,6 @@ impl Written<'_> {
     /// When the budget is spent first.
     pub fn cut<'w, 't: 'w>(
         facts: impl IntoIterator<Item = &'w Written<'t>>,
-        direction: Direction,
         space: &Space<'_>,
         budget: &mut Budget,
     ) -> Result<Facts, Exhausted> {
@@ -234,10 +221,7 @@ impl Written<'_> {
         for fact in facts {
             match fact {
                 Written::Implication(implication) => implications.push(implication),
-                Written::Tie { always, when_gained } => {
-                    ties.push(*always);
-                    ties.extend(when_gained.filter(|_| direction == Direction::Gained));
-                }
+                Written::Tie(from, to) => ties.push((*from, *to)),
             }
         }
         Facts::new(space, implications, ties, budget)
