@@ -415,10 +415,10 @@ fn every_case_about_which_the_module_has_something_to_say_is_matched() {
     }
     let expected = [
         ("access-modes", 24),
-        ("all-rules", 216),
+        ("all-rules", 217),
         ("csi-driver-tokens", 16),
         ("local-volumes", 35),
-        ("node-taints", 4),
+        ("node-taints", 5),
         ("tolerations", 54),
         ("volume-node-affinity", 83),
     ];
