@@ -34,7 +34,7 @@ use crate::rules::decision::Report;
 use crate::rules::rule::{Rule, Stopped};
 
 /// Steps for one toleration that is read.
-const READ_STEPS: usize = 60;
+const READ_STEPS: usize = 100;
 
 /// What the rule reads of a pod or of a template.
 struct Read<'v> {

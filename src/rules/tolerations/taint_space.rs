@@ -348,7 +348,7 @@ fn only(taints: &Conjunction) -> Union {
 const SKIPPED: [&str; 2] = ["NoSchedule", "PreferNoSchedule"];
 
 /// Steps for one toleration that becomes a box.
-const BOX_STEPS: usize = 100;
+const BOX_STEPS: usize = 60;
 
 /// Steps for one toleration that the plain matcher holds against an example and the values that could stand in it.
 const CLAIM_STEPS: usize = 2;
