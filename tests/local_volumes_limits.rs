@@ -104,3 +104,32 @@ fn an_affinity_of_many_host_names_is_decided_or_too_large() {
     let ten_times = (0..10 * MANY).map(|index| format!("n{index}")).collect();
     assert_eq!(findings(&settings, "PersistentVolume", None, &volume(ten_times)), "request-too-large");
 }
+
+#[test]
+fn what_is_too_large_to_be_judged_may_lose_its_finalizers() {
+    let containers = (0..3 * MANY).map(|index| json!({"name": index.to_string(), "volumeMounts": [{"name": "v"}]}));
+    let pod = pod(vec![host_path("v")], containers.collect());
+    let names: Vec<String> = (0..10 * MANY).map(|index| format!("n{index}")).collect();
+    let hosts = json!([{"key": "kubernetes.io/hostname", "operator": "In", "values": names}]);
+    let affinity = json!({"required": {"nodeSelectorTerms": [{"matchExpressions": hosts}]}});
+    let volume = json!({"metadata": {"name": "it"}, "spec": {"local": {"path": "/a"}, "nodeAffinity": affinity}});
+    let settings = json!({"pinned": true, "ownNodeOnly": true, "waitForFirstConsumer": true, "hostPaths": []});
+    for (kind, object) in [("Pod", pod), ("PersistentVolume", volume)] {
+        let mut old = object.clone();
+        old["metadata"]["finalizers"] = json!(["example.com/it"]);
+        assert!(findings(&settings, kind, None, &object).contains("request-too-large"), "{kind}");
+        assert_eq!(findings(&settings, kind, Some(&old), &object), "", "{kind}");
+    }
+}
+
+/// The controller that binds a volume changes its spec, and not its affinity.
+#[test]
+fn a_volume_with_a_large_affinity_can_be_bound() {
+    let names: Vec<String> = (0..10 * MANY).map(|index| format!("n{index}")).collect();
+    let hosts = json!([{"key": "kubernetes.io/hostname", "operator": "In", "values": names}]);
+    let affinity = json!({"required": {"nodeSelectorTerms": [{"matchExpressions": hosts}]}});
+    let old = json!({"metadata": {"name": "it"}, "spec": {"local": {"path": "/a"}, "nodeAffinity": affinity}});
+    let mut bound = old.clone();
+    bound["spec"]["claimRef"] = json!({"name": "data"});
+    assert_eq!(findings(&json!({"pinned": true, "paths": []}), "PersistentVolume", Some(&old), &bound), "");
+}

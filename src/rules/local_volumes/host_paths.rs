@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use super::prefixes::{Prefixes, of_node, shown_path};
-use crate::kubernetes::field::{Field, short};
+use crate::kubernetes::field::{Field, Unreadable, short};
 use crate::kubernetes::host_path::{Access, HostPathVolume, HostPaths, Mount, read_host_paths};
 use crate::kubernetes::mirror_pod::is_mirror_pod;
 use crate::kubernetes::pod::{has_pod, with_pod};
@@ -42,8 +42,14 @@ pub fn judge_pod(
     if is_mirror_pod(request, &pod.get("metadata")?)? {
         return Ok(());
     }
+    let old = request.old_state()?;
+    if let Some(old) = old
+        && is_untouched(request, pod, old)?
+    {
+        return Ok(());
+    }
     let Some(new) = read(pod, request, budget)? else { return Ok(()) };
-    let old = match request.old_state()? {
+    let old = match old {
         Some(pod) => read(pod, request, budget)?.unwrap_or_default(),
         None => HostPaths::default(),
     };
@@ -71,6 +77,14 @@ pub fn judge_pod(
     report.find_few(not_allowed);
     report.find_few(not_recursive);
     judged
+}
+
+/// Whether the pod's spec is the same JSON as before. A pod that is too large to be judged must still give up its
+/// finalizers.
+fn is_untouched(request: &Request<'_, '_>, new: &Field<'_, '_>, old: &Field<'_, '_>) -> Result<bool, Unreadable> {
+    let (group, kind) = (request.group, request.kind);
+    let same = with_pod(new, group, kind, |new| with_pod(old, group, kind, |old| Ok(old.spec.is_same(&new.spec))))?;
+    Ok(same.flatten().unwrap_or(false))
 }
 
 fn read<'v>(

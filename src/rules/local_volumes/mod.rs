@@ -12,7 +12,7 @@ mod prefixes;
 
 use self::binding::{judge_class, no_class};
 use self::host_paths::{Source, brings_mounts};
-use self::own_node::foreign_node;
+use self::own_node::{changed_field, foreign_node};
 use self::pinned::{AdmittedNodes, moved, not_pinned};
 use self::prefixes::Prefixes;
 use crate::kubernetes::field::{Field, Unreadable, short};
@@ -119,6 +119,7 @@ struct NodeVolume<'v> {
     class: &'v str,
     /// [`Affinity::Absent`] where nothing is judged by it.
     affinity: Affinity,
+    /// [`AdmittedNodes::Undecided`] until somebody asks.
     nodes: AdmittedNodes,
 }
 
@@ -133,29 +134,51 @@ impl LocalVolumes {
     }
 
     fn judge_volume(&self, request: &Request<'_, '_>, budget: &mut Budget, report: &mut Report) -> Result<(), Stopped> {
-        let name = short(request.object_name()?, 120);
         let (new, old) = (request.new_state()?, request.old_state()?);
+        let is_status = request.sub_resource.is_some();
+        let changed = match old {
+            Some(old) => changed_field(old, new, is_status)?,
+            None => None,
+        };
+        if old.is_some() && changed.is_none() {
+            return Ok(());
+        }
+        let name = short(request.object_name()?, 120);
         // A write of the status stores the metadata, not the spec.
-        let stored = old.filter(|_| request.sub_resource.is_some()).unwrap_or(new);
+        let stored = old.filter(|_| is_status).unwrap_or(new);
         let node = request.user.node.filter(|_| self.own_node_only);
         for source in [Source::Local, Source::HostPath] {
-            let Some(now) = self.read_volume(source, new, stored, node, budget)? else { continue };
-            let before = match old {
-                Some(old) => self.read_volume(source, old, old, node, budget)?,
+            let Some(mut now) = self.read_volume(source, new, stored, node)? else { continue };
+            let mut before = match old {
+                Some(old) => self.read_volume(source, old, old, node)?,
                 None => None,
             };
+            let same_affinity = before.as_ref().is_some_and(|before| before.affinity == now.affinity);
+            let judges_pinned = self.pinned && source == Source::Local && !same_affinity;
+            // Whoever changes something else does not pay for a large affinity.
+            if judges_pinned || node.is_some() {
+                for volume in before.iter_mut().chain([&mut now]) {
+                    volume.nodes = AdmittedNodes::of(&volume.affinity, &self.pinned_by, budget)?;
+                }
+            }
             if before.as_ref().is_none_or(|before| before.path != now.path)
                 && let Some(allowed) = self.prefixes(source)
             {
                 host_paths::judge_volume(allowed, source, now.path, &name, budget, report)?;
             }
-            if source == Source::Local {
-                self.judge_local(&name, &now, before.as_ref(), report);
+            if judges_pinned {
+                let pinned = not_pinned(&name, &now.affinity, &now.nodes, &self.pinned_by);
+                let moved = before.as_ref().and_then(|before| moved(&name, &now.affinity, &before.nodes, &now.nodes));
+                pinned.into_iter().chain(moved).for_each(|finding| report.find(finding));
             }
-            if let Some(node) = node
-                && let Some(finding) = foreign_node(node, &name, &now, before.as_ref(), request)?
-            {
-                report.find(finding);
+            let had_class = before.as_ref().is_none_or(|before| !before.class.is_empty());
+            if self.wait_for_first_consumer && source == Source::Local && now.class.is_empty() && had_class {
+                report.find(no_class(&name));
+            }
+            if let Some(node) = node {
+                let user = request.user.name.unwrap_or_default();
+                let foreign = foreign_node(node, user, &name, &now, before.as_ref(), changed.as_deref());
+                foreign.into_iter().for_each(|finding| report.find(finding));
             }
         }
         Ok(())
@@ -168,8 +191,7 @@ impl LocalVolumes {
         object: &Field<'v, '_>,
         spec_of: &Field<'v, '_>,
         node: Option<&str>,
-        budget: &mut Budget,
-    ) -> Result<Option<NodeVolume<'v>>, Stopped> {
+    ) -> Result<Option<NodeVolume<'v>>, Unreadable> {
         let sources = VolumeSource::read(spec_of)?;
         let path = match source {
             Source::Local => sources.local_path,
@@ -180,22 +202,6 @@ impl LocalVolumes {
         // A section that judges paths only does not read who may use the volume.
         let reads_affinity = node.is_some() || (self.pinned && source == Source::Local);
         let affinity = if reads_affinity { Volume::read(spec_of)?.affinity } else { Affinity::Absent };
-        let nodes = match reads_affinity {
-            true => AdmittedNodes::of(&affinity, &self.pinned_by, budget)?,
-            false => AdmittedNodes::Undecided,
-        };
-        Ok(Some(NodeVolume { source, path, class, affinity, nodes }))
-    }
-
-    fn judge_local(&self, name: &str, now: &NodeVolume<'_>, before: Option<&NodeVolume<'_>>, report: &mut Report) {
-        if self.pinned && before.is_none_or(|before| before.affinity != now.affinity) {
-            let pinned = not_pinned(name, &now.affinity, &now.nodes, &self.pinned_by);
-            let moved = before.and_then(|before| moved(name, &now.affinity, &before.nodes, &now.nodes));
-            pinned.into_iter().chain(moved).for_each(|finding| report.find(finding));
-        }
-        let had_class = before.is_none_or(|before| !before.class.is_empty());
-        if self.wait_for_first_consumer && now.class.is_empty() && had_class {
-            report.find(no_class(name));
-        }
+        Ok(Some(NodeVolume { source, path, class, affinity, nodes: AdmittedNodes::Undecided }))
     }
 }

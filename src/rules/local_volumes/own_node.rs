@@ -2,7 +2,6 @@
 
 use super::NodeVolume;
 use crate::kubernetes::field::{Field, Unreadable, short};
-use crate::kubernetes::request::Request;
 use crate::kubernetes::storage_class::BETA_CLASS;
 use crate::kubernetes::volume::ZONE_LABELS;
 use crate::rules::finding::{Code, Finding};
@@ -14,38 +13,23 @@ const PROVISIONED_BY: &str = "pv.kubernetes.io/provisioned-by";
 /// of the spec (`GetPersistentVolumeClass`, `MountOptionFromSpec`, Kubernetes 1.36).
 const ANNOTATIONS: [&str; 3] = [PROVISIONED_BY, BETA_CLASS, "volume.beta.kubernetes.io/mount-options"];
 
-/// What is found when a requester on `node` makes or changes a volume of another node.
-///
-/// What decides nothing about the volume may change, so that finalizers come off. What decides is the spec, the zone and
-/// region labels, which the scheduler enforces, which provisioner the volume belongs to, and the annotations that stand in
-/// for fields of the spec.
-///
-/// # Errors
-/// A wrong JSON type in these fields.
+/// What is found when a requester on `node` makes a volume of another node, or changes `changed` of one.
 pub fn foreign_node(
     node: &str,
+    user: &str,
     name: &str,
     now: &NodeVolume<'_>,
     before: Option<&NodeVolume<'_>>,
-    request: &Request<'_, '_>,
-) -> Result<Option<Finding>, Unreadable> {
-    let changed = match request.old_state()? {
-        Some(old) => match changed_field(old, request.new_state()?, request.sub_resource.is_some())? {
-            Some(field) => Some(field),
-            None => return Ok(None),
-        },
-        None => None,
-    };
-    let Some(foreign) = before.into_iter().chain([now]).find(|volume| !volume.nodes.is_node(node)) else {
-        return Ok(None);
-    };
+    changed: Option<&str>,
+) -> Option<Finding> {
+    let foreign = before.into_iter().chain([now]).find(|volume| !volume.nodes.is_node(node))?;
     let verb = if changed.is_some() { "changes" } else { "makes" };
     let (node, what) = (short(node, 120), foreign.source.field());
     let headline = format!(
         "{what} volume of another node: a requester on node `{node}` {verb} volume `{name}`, {}",
         foreign.nodes.describe()
     );
-    let user = short(request.user.name.unwrap_or_default(), 200);
+    let user = short(user, 200);
     let mut finding = Finding::new(Code::LocalForeignNode, headline)
         .detail(format!("spec.nodeAffinity.required: `{}`", foreign.affinity.describe()));
     if let Some(field) = changed {
@@ -58,11 +42,16 @@ pub fn foreign_node(
             "the node's name is compared with its label; if the two differ, let `pinnedBy` name a label that is equal",
         )
         .detail("a client that handles the volumes of all nodes should be listed under `localVolumes.exempt`");
-    Ok(Some(finding))
+    Some(finding)
 }
 
-/// The first field that decides about the volume and differs. A write of the status stores the metadata, not the spec.
-fn changed_field(old: &Field<'_, '_>, new: &Field<'_, '_>, is_status: bool) -> Result<Option<String>, Unreadable> {
+/// The first field that decides about a volume and differs: the spec, the zone and region labels, which the scheduler
+/// enforces, which provisioner the volume belongs to, and the annotations that stand in for fields of the spec. Whatever
+/// else changes is not judged, so that finalizers come off. A write of the status stores the metadata, not the spec.
+///
+/// # Errors
+/// A wrong JSON type in these fields.
+pub fn changed_field(old: &Field<'_, '_>, new: &Field<'_, '_>, is_status: bool) -> Result<Option<String>, Unreadable> {
     if !is_status && !old.get("spec")?.is_same(&new.get("spec")?) {
         return Ok(Some(String::from("spec")));
     }
