@@ -101,14 +101,13 @@ pub fn covered(
     let near = Neighbours::of(boxes.to_vec(), space, budget)?;
     let mut pairs = Vec::new();
     for (index, inner) in boxes.iter().enumerate() {
-        let covers = |(other, outer): &(usize, &Conjunction)| {
-            *other != index && inner.is_subset(outer) && (*other < index || !outer.is_subset(inner))
-        };
-        let touching = near.touching(inner, budget)?;
-        // Two boxes that touch are compared a second time, in both directions.
-        let compared = touching.iter().map(|(_, outer)| outer.steps_to_compare(inner).saturating_mul(2));
-        budget.spend(compared.fold(0, usize::saturating_add))?;
-        pairs.extend(touching.into_iter().find(covers).map(|(other, _)| (index, other)));
+        for (other, outer) in near.touching(inner, budget)? {
+            budget.spend(outer.steps_to_compare(inner))?;
+            if other != index && inner.is_subset(outer) && (other < index || !outer.is_subset(inner)) {
+                pairs.push((index, other));
+                break;
+            }
+        }
     }
     Ok(pairs)
 }

@@ -94,7 +94,7 @@ impl Neighbours {
 }
 
 /// Steps for each box that is looked at, beside the comparison.
-const LOOKED_AT: usize = 2;
+const LOOKED_AT: usize = 1;
 
 /// The side of a box on the axis, if it is narrow.
 fn narrow_side(axis: Option<Axis>, conjunction: &Conjunction) -> Option<&ClassSet> {

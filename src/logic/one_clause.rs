@@ -29,7 +29,7 @@ pub fn meet(
             }
         }
     }
-    budget.spend(space.axes().count())?;
+    budget.spend(space.axes().count().saturating_mul(POINT))?;
     let mut classes = Vec::with_capacity(space.axes().count());
     for axis in space.axes() {
         classes.push(match leaving {
@@ -39,6 +39,9 @@ pub fn meet(
     }
     Ok(Some(Point { classes }))
 }
+
+/// Steps for each axis of a point: its class is chosen, and its value is copied and checked by whoever asked.
+pub const POINT: usize = 20;
 
 /// The first axis of the clause on which a point of the box can avoid what the clause names, and the class that it takes.
 fn leave(

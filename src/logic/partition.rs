@@ -58,11 +58,11 @@ pub struct Cuts<'a> {
 }
 
 /// Steps for each time that a constant is mentioned: it is looked up when it is collected, and for each box.
-const CONSTANT: usize = 4;
+const CONSTANT: usize = 6;
 /// Steps for a condition: a side of a box is made of it.
 const CONDITION: usize = 5;
 /// Bytes for one more step. Long strings are compared many times, byte by byte.
-const BYTES_IN_A_STEP: usize = 4;
+const BYTES_IN_A_STEP: usize = 2;
 /// Steps for each class: its example is stored, and found to be free.
 const CLASS: usize = 12;
 

@@ -8,7 +8,7 @@
 use super::budget::{Budget, Exhausted};
 use super::class_set::ClassSet;
 use super::facts::{Clause, Facts, size};
-use super::one_clause::{free, preferred};
+use super::one_clause::{POINT, free, preferred};
 use super::ordered::{Positions, ascending, pack, small, unpack, wide};
 use super::partition::Kind;
 use super::space::{Axis, Conjunction, Point, Space};
@@ -47,9 +47,9 @@ enum Cut<K> {
 }
 
 /// Steps for one side of a clause that is cut down, beside the sizes of what is compared.
-const SIDE: usize = 4;
+const SIDE: usize = 3;
 /// Steps for a literal that gets its number.
-const NUMBERED: usize = 15;
+const NUMBERED: usize = 7;
 
 fn cut_down<'d, K: Copy>(
     clause: &[(K, ClassSet)],
@@ -94,7 +94,7 @@ impl Problem {
                 Cut::Left(clause) => kept.push(clause),
             }
         }
-        budget.spend(kept.iter().map(size).fold(inner.size(), usize::saturating_add).saturating_mul(2))?;
+        budget.spend(kept.iter().map(size).fold(inner.size(), usize::saturating_add))?;
         let mut axes = named_axes(&kept);
         let ties = binding_ties(space, facts.ties(), inner, &mut axes, budget)?;
         budget.spend(axes.len().saturating_add(ties.len()).saturating_mul(SIDE))?;
@@ -119,7 +119,7 @@ impl Problem {
         }
         let mut numbering = Positions::new();
         for clause in kept {
-            budget.spend(size(&clause).saturating_mul(2).saturating_add(clause.len().saturating_mul(NUMBERED)))?;
+            budget.spend(size(&clause).saturating_add(clause.len().saturating_mul(NUMBERED)))?;
             let literals = clause.into_iter().filter_map(|(axis, avoided)| {
                 Some((axes.binary_search(&axis).ok()?, Cuts::segments(&avoided, cuts.of(space, axis))))
             });
@@ -181,7 +181,7 @@ impl Problem {
         chosen: &[Option<u32>],
         budget: &mut Budget,
     ) -> Result<Point, Exhausted> {
-        budget.spend(space.axes().count())?;
+        budget.spend(space.axes().count().saturating_mul(POINT))?;
         let mut taken = self.variables.iter().zip(chosen).peekable();
         let mut classes = Vec::with_capacity(space.axes().count());
         for axis in space.axes() {

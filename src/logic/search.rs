@@ -276,7 +276,7 @@ impl<'p> Search<'p> {
 /// Steps for one clause whenever the search looks at what is left of it.
 const CLAUSE: usize = 2;
 /// Steps for one literal at a node of the search whose rest is not known to fail.
-const NODE: usize = 2;
+const NODE: usize = 1;
 /// Variables for one step at a node of the search: all of them are counted, whether a clause names them or not.
 const VARIABLES: usize = 4;
 /// Steps for one segment that a variable could take.
