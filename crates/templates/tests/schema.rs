@@ -14,7 +14,7 @@ fn schema() -> Validator {
 
 /// What a schema cannot say, each in the library's words.
 const BEYOND: [&str; 3] =
-    ["is more than `max`", "no node could satisfy all of these facts together", "stands under two regions"];
+    ["is more than `max`", "no node could satisfy all of these facts together", "under two regions"];
 
 fn disagreement(schema: &Validator, settings: &str) -> Option<String> {
     // A key that stands twice is one to whoever validates, so it is not asked about here.
