@@ -1,9 +1,11 @@
 //! The table of rules, and what is generated from the types of their settings: the JSON Schema, and with the Rego in
-//! `policies/gatekeeper/rego/` the ConstraintTemplates; and the configuration of the plain webhook.
+//! `policies/gatekeeper/rego/` the ConstraintTemplates; the page of the settings; and the configuration of the plain webhook.
 
+pub mod findings;
 pub mod openapi;
 pub mod places;
 pub mod schema;
+pub mod settings_page;
 pub mod template;
 pub mod webhook;
 

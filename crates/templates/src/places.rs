@@ -16,7 +16,7 @@ pub struct Place {
 }
 
 /// Every place, in the order in which someone writes them.
-pub const PLACES: [Place; 17] = [
+pub const PLACES: [Place; 19] = [
     Place { path: "src/rules/FOLDER/mod.rs", lacks: |_, root, path| read(root, path).map(|_| Vec::new()) },
     Place { path: "src/rules/settings.rs", lacks: line_in_sections },
     Place { path: "src/rules/finding.rs", lacks: codes },
@@ -45,6 +45,8 @@ pub const PLACES: [Place; 17] = [
     Place { path: "policies/gatekeeper/constraints/RULE.yaml", lacks: constraint },
     Place { path: "policies/cases/RULE", lacks: cases },
     Place { path: "crates/cli/src/audit/settings.yaml", lacks: |rule, root, path| key(&yaml(root, path)?, rule) },
+    Place { path: "docs/examples/settings.yaml", lacks: |rule, root, path| key(&yaml(root, path)?, rule) },
+    Place { path: "docs/settings.md", lacks: |rule, root, path| text(root, path, &format!("## `{}`", rule.section)) },
     Place { path: "README.md", lacks: |rule, root, path| text(root, path, &format!("`{}`", rule.section)) },
 ];
 

@@ -99,10 +99,7 @@ fn rows(schema: &Value, object: &Value, path: &str, shown: &dyn Fn(&str) -> bool
 
 /// The values that a key takes, in a few words.
 fn value(schema: &Value, of: &Value) -> String {
-    let constants = of["oneOf"].as_array().into_iter().flatten().filter_map(|one| one["const"].as_str());
-    let named = of["enum"].as_array().into_iter().flatten().filter(|value| !value.is_null());
-    let words: Vec<String> =
-        constants.map(|word| format!("`{word}`")).chain(named.map(|value| format!("`{}`", plain(value)))).collect();
+    let words: Vec<String> = words(of).into_iter().map(|word| format!("`{word}`")).collect();
     if !words.is_empty() {
         return words.join(", ");
     }
@@ -121,6 +118,11 @@ fn value(schema: &Value, of: &Value) -> String {
     }
 }
 
-fn plain(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+/// The constants that a schema accepts, without null and the empty string.
+fn words(of: &Value) -> Vec<String> {
+    let one = of["enum"].as_array().into_iter().flatten().chain([&of["const"]]);
+    let plain = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let here = one.filter(|value| !value.is_null() && *value != "").map(plain);
+    let below = of["oneOf"].as_array().into_iter().flatten().flat_map(words);
+    here.chain(below).collect()
 }

@@ -121,7 +121,7 @@ fn steps_to_read(affinity: &Affinity) -> usize {
     let requirements = terms.iter().flat_map(|term| term.match_expressions.iter().flatten());
     let parts =
         requirements.map(|requirement| requirement.values.as_ref().map_or(1, |values| values.len().saturating_add(1)));
-    parts.fold(terms.len(), usize::saturating_add).saturating_mul(20)
+    parts.fold(terms.len(), usize::saturating_add).saturating_mul(5)
 }
 
 /// What is found when a local volume can be used from another node than the one that holds its data.
