@@ -48,3 +48,11 @@ fn fastest(payload: &[u8]) -> Duration {
     };
     (0..5).map(timed).min().unwrap()
 }
+
+#[divan::bench(args = MEASURED)]
+fn decision(bencher: Bencher, case: &Measured) {
+    let payload = (case.payload)();
+    let answer = String::from_utf8_lossy(&validate(&payload)).into_owned();
+    assert!(answer.contains(case.answer), "{case}: {answer:.400}");
+    bencher.bench(|| validate(divan::black_box(&payload)));
+}

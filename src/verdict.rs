@@ -1,4 +1,4 @@
-//! The plain face: JSON texts in, a [`Verdict`] out, for programs that run outside a cluster. Links the rules directly;
+//! The plain face: JSON strings in, a [`Verdict`] out, for programs outside a cluster. It links the rules directly and
 //! answers what the module answers.
 
 use std::collections::BTreeMap;
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::kubernetes::field::{self, Field, Unreadable};
 use crate::rules::{self, decision::Decision};
 
-/// A decision under the names that every program prints, and with every member always there.
+/// A decision under the names that every program prints. Every member is always present.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Verdict {
     pub allowed: bool,

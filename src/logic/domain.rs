@@ -1,7 +1,7 @@
-//! What a single value may be: its syntax, its reading as a number, its spellings.
+//! What a single value may be: its syntax, the number it is read as, and the spellings of a number.
 //!
-//! The two readings of numbers live here and nowhere else. Optional text (a label that may be absent) counts leading
-//! zeros in: `05` is 5. Required text counts canonical decimals only: `05` is a word.
+//! The two ways to read numbers are defined only here. In optional text (a label that may be absent) leading zeros are
+//! allowed: `05` is 5. In required text only canonical decimals are numbers: `05` is a word.
 
 /// The values that one axis of a space may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -10,7 +10,7 @@ pub enum Domain {
     OptionalText,
     /// Text; a canonical decimal is a number.
     Text,
-    /// A name, perhaps behind a domain prefix: `example.com/name`. Never a number.
+    /// A name, with or without a domain prefix: `example.com/name`. Never a number.
     Name,
     /// One of a fixed list. Never a number.
     Listed(&'static [&'static str]),
@@ -64,7 +64,7 @@ impl Domain {
         (0..=padding).filter(move |_| valid).map(move |zeros| "0".repeat(zeros) + &shortest)
     }
 
-    /// Values that are no numbers, without end in practice, the plainest first; none for a fixed list.
+    /// Values that are not numbers, the plainest first: practically without end, but none for a fixed list.
     pub fn words(self) -> impl Iterator<Item = String> {
         let empty = (self == Domain::Text).then(String::new);
         let stem = match self {

@@ -71,12 +71,12 @@ impl Report {
         self.findings.extend(few.into_findings());
     }
 
-    /// Sets an annotation; the first value stands.
+    /// Sets an annotation. The first value is kept.
     pub fn annotate(&mut self, annotation: Annotation, value: String) {
         self.annotations.entry(annotation.key().to_owned()).or_insert(value);
     }
 
-    /// Adds what one rule found; under `enforcement: warn` nothing of it refuses.
+    /// Adds what one rule found. Under `enforcement: warn` none of it refuses.
     pub(super) fn absorb(&mut self, rule: Report, only_warn: bool) {
         let findings = rule.findings.into_iter();
         self.findings.extend(findings.map(|finding| if only_warn { finding.as_warning() } else { finding }));
@@ -151,7 +151,7 @@ impl From<Result<(), Unreadable>> for SettingsVerdict {
 }
 
 impl SettingsVerdict {
-    /// The same for whoever asked a module.
+    /// The same for a program that asked a module.
     ///
     /// # Errors
     /// Why the settings cannot be used.

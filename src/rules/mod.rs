@@ -84,7 +84,7 @@ fn too_much_work(section: &str) -> Finding {
     .detail("accepted: an object with fewer entries")
 }
 
-/// Judges a request as it was sent, under settings as they were written.
+/// Judges a request as it was sent, with the settings as they were written.
 pub fn judge_documents(settings: &Field<'_, '_>, request: &Field<'_, '_>) -> Decision {
     let settings = match read_settings(settings) {
         Ok(settings) => settings,
@@ -97,7 +97,7 @@ pub fn judge_documents(settings: &Field<'_, '_>, request: &Field<'_, '_>) -> Dec
     }
 }
 
-/// Reads settings. Their paths begin at the section, as whoever wrote them sees them.
+/// Reads settings. Their paths begin at the section, as their author sees them.
 ///
 /// # Errors
 /// As [`Settings::read`].

@@ -3,10 +3,10 @@
 use crate::kubernetes::field::{Field, Unreadable, quoted};
 use crate::kubernetes::request::Request;
 
-/// What is said of a value that only makes sense where the cluster can be read.
+/// The complaint about a value that only makes sense when the cluster can be read.
 pub const NEEDS_CLUSTER: &str = "needs the live cluster, which this version does not read";
 
-/// What every section may say beside its own keys.
+/// What every section may set in addition to its own keys.
 #[derive(Debug)]
 pub struct Scope {
     /// The name of the section.
@@ -35,7 +35,7 @@ impl Scope {
         })
     }
 
-    /// Whether the rule leaves this request alone: break-glass users and groups, and system namespaces.
+    /// Whether the section exempts this request: for break-glass users and groups, and for system namespaces.
     pub fn exempts(&self, request: &Request<'_, '_>) -> bool {
         let has = |list: &[String], name: &str| list.iter().any(|entry| entry == name);
         request.user.name.is_some_and(|name| has(&self.users, name))
@@ -68,7 +68,7 @@ pub fn choice<T: Copy>(field: &Field<'_, '_>, values: &[(&str, T)]) -> Result<Op
     }
 }
 
-/// A value that works without the cluster, or is refused because it needs one.
+/// Checks a value that works without the cluster. A value that needs the cluster is refused.
 ///
 /// # Errors
 /// Any value that is not in `working`.
@@ -83,7 +83,7 @@ pub fn without_cluster(field: &Field<'_, '_>, working: &[&str], needing: &[&str]
     }
 }
 
-/// `whenClusterUnreadable`: checked, and without effect as long as no rule reads the cluster.
+/// Checks `whenClusterUnreadable`. It has no effect as long as no rule reads the cluster.
 ///
 /// # Errors
 /// A value other than `deny` and `allow`.

@@ -47,12 +47,12 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Reads settings. A section that is not there is not in force; settings without any section are refused, since
-    /// whoever wrote them expects to be protected.
+    /// Reads settings. A section that is absent is not in force. Settings without any section are refused, because their
+    /// author expects to be protected.
     ///
     /// # Errors
-    /// Everything that is not exactly understood: unknown keys, wrong types, values outside what a key accepts, and
-    /// combinations that cannot mean anything. The complaint names the path, the value and what is known there.
+    /// Everything that is not exactly understood: unknown keys, wrong types, values that a key does not accept, and
+    /// combinations without a meaning. The complaint names the path, the value and what is accepted there.
     pub fn read(root: &Field<'_, '_>) -> Result<Self, Unreadable> {
         let names: Vec<&str> = section_names().collect();
         for name in NEED_THE_CLUSTER {
@@ -81,7 +81,7 @@ impl Settings {
     }
 }
 
-/// Says how many sections there are. What stands in them would bring the code that prints it into the module.
+/// Says how many sections there are. Printing the sections themselves would bring more code into the module.
 impl fmt::Debug for Settings {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "Settings of {} sections", self.sections.len())
