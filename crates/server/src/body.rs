@@ -1,4 +1,4 @@
-//! Bodies, read within their bounds: of bytes, of time, and of memory for all of them together.
+//! Bodies, read within their limits: of bytes, of time, and of memory for all of them together.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use http_body_util::BodyExt;
 use hyper::body::{Body, Incoming};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// How much more than the bound is read and thrown away, so that a client that writes before it reads sees the refusal.
+/// How many times the limit is read and thrown away, so that a client that writes before it reads sees the refusal.
 const PATIENCE: usize = 4;
 
 /// Reads bodies.
@@ -19,11 +19,11 @@ pub struct Bodies {
     together: Arc<Semaphore>,
 }
 
-/// A body, and its share of the memory for all of them.
+/// A body, and its share of the memory for all of them. The share must be kept until the answer is written.
 #[derive(Debug)]
 pub struct Held {
     pub bytes: Bytes,
-    _share: Option<OwnedSemaphorePermit>,
+    pub share: Option<OwnedSemaphorePermit>,
 }
 
 /// Why a body was not read.
@@ -31,11 +31,14 @@ pub struct Held {
 pub enum NotRead {
     #[error("the body has more than {0} bytes")]
     TooLarge(usize),
-    #[error("the body did not come in time")]
+    /// The client announced it, and waits to be told to send it.
+    #[error("the body would have more than {0} bytes")]
+    NotAskedFor(usize),
+    #[error("the body did not arrive in time")]
     TooSlow,
-    #[error("the body broke off")]
-    Broken,
-    #[error("too many bytes are being answered; try again, and add replicas where it happens often")]
+    #[error("the connection closed before the body was complete")]
+    Incomplete,
+    #[error("too many bytes are being answered; try again, and add replicas if this happens often")]
     Busy,
 }
 
@@ -43,9 +46,9 @@ impl NotRead {
     /// For metrics.
     pub fn reason(self) -> &'static str {
         match self {
-            NotRead::TooLarge(_) => "body-too-large",
+            NotRead::TooLarge(_) | NotRead::NotAskedFor(_) => "body-too-large",
             NotRead::TooSlow => "body-too-slow",
-            NotRead::Broken => "body-broken",
+            NotRead::Incomplete => "body-incomplete",
             NotRead::Busy => "busy",
         }
     }
@@ -57,19 +60,25 @@ impl Bodies {
         Bodies { most, time, together }
     }
 
-    /// Reads a whole body.
-    pub async fn read(&self, body: Incoming) -> Result<Held, NotRead> {
+    /// Reads a whole body. A client that `waits` to be told to send it is told nothing if it is too large.
+    pub async fn read(&self, body: Incoming, waits: bool) -> Result<Held, NotRead> {
+        if waits && self.is_too_large(&body) {
+            return Err(NotRead::NotAskedFor(self.most));
+        }
         tokio::time::timeout(self.time, self.collect(body)).await.unwrap_or(Err(NotRead::TooSlow))
     }
 
+    fn is_too_large(&self, body: &Incoming) -> bool {
+        usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX) > self.most
+    }
+
     async fn collect(&self, mut body: Incoming) -> Result<Held, NotRead> {
-        let announced = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
         let mut bytes = BytesMut::new();
         let mut seen: usize = 0;
         let mut share: Option<OwnedSemaphorePermit> = None;
-        let mut refused = (announced > self.most).then_some(NotRead::TooLarge(self.most));
+        let mut refused = self.is_too_large(&body).then_some(NotRead::TooLarge(self.most));
         while let Some(frame) = body.frame().await {
-            let Ok(data) = frame.map_err(|_error| NotRead::Broken)?.into_data() else { continue };
+            let Ok(data) = frame.map_err(|_error| NotRead::Incomplete)?.into_data() else { continue };
             seen = seen.saturating_add(data.len());
             if refused.is_none() {
                 refused = match self.take(data.len(), &mut share) {
@@ -80,13 +89,13 @@ impl Bodies {
             }
             match refused {
                 None => bytes.extend_from_slice(&data),
-                // What was refused needs no memory, and no end.
+                // What was refused is not kept, and need not end.
                 Some(_) if seen > self.most.saturating_mul(PATIENCE) => break,
                 Some(_) => (bytes, share) = (BytesMut::new(), None),
             }
         }
         match refused {
-            None => Ok(Held { bytes: bytes.freeze(), _share: share }),
+            None => Ok(Held { bytes: bytes.freeze(), share }),
             Some(refused) => Err(refused),
         }
     }
