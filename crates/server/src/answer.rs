@@ -6,8 +6,8 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use hyper::body::{Body, Frame, SizeHint};
-use tokio::sync::OwnedSemaphorePermit;
 
+use crate::body::Share;
 use crate::connection::Exchange;
 
 /// The body of an answer. It is about as large as the body that it answers, so that one's share is kept until the client
@@ -15,12 +15,12 @@ use crate::connection::Exchange;
 #[derive(Debug)]
 pub struct Answer {
     bytes: Bytes,
-    share: Option<OwnedSemaphorePermit>,
+    share: Option<Share>,
     exchange: Exchange,
 }
 
 impl Answer {
-    pub fn new(bytes: Vec<u8>, share: Option<OwnedSemaphorePermit>, exchange: Exchange) -> Self {
+    pub fn new(bytes: Vec<u8>, share: Option<Share>, exchange: Exchange) -> Self {
         Answer { bytes: Bytes::from(bytes), share, exchange }
     }
 }

@@ -34,7 +34,7 @@ impl Asker {
 
     /// Whether a decision for this client may be logged. Known clients answer for what they ask.
     pub fn may_log_decision(&self) -> bool {
-        self.client.certificate.is_some() || self.may_log(DECISION)
+        self.is_known() || self.may_log(DECISION)
     }
 
     fn may_log(&self, cost: u64) -> bool {
@@ -43,6 +43,11 @@ impl Asker {
             self.metrics.log_line_suppressed();
         }
         may
+    }
+
+    /// Whether it has a certificate that one of the paths accepts.
+    pub fn is_known(&self) -> bool {
+        self.client.certificate.is_some()
     }
 
     pub fn served(&self) -> u64 {

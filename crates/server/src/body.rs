@@ -17,13 +17,22 @@ pub struct Bodies {
     most: usize,
     time: Duration,
     together: Arc<Semaphore>,
+    /// The part of it that strangers may use.
+    strangers: Arc<Semaphore>,
 }
 
-/// A body, and its share of the memory for all of them. The share must be kept until the answer is written.
+/// A share of the memory for bodies. It must be kept until the answer is written.
+#[derive(Debug)]
+pub struct Share {
+    of_all: OwnedSemaphorePermit,
+    of_strangers: Option<OwnedSemaphorePermit>,
+}
+
+/// A body, and its share of the memory for all of them.
 #[derive(Debug)]
 pub struct Held {
     pub bytes: Bytes,
-    pub share: Option<OwnedSemaphorePermit>,
+    pub share: Option<Share>,
 }
 
 /// Why a body was not read.
@@ -55,33 +64,34 @@ impl NotRead {
 }
 
 impl Bodies {
-    pub fn new(most: usize, together: usize, time: Duration) -> Self {
-        let together = Arc::new(Semaphore::new(together.min(Semaphore::MAX_PERMITS)));
-        Bodies { most, time, together }
+    /// Bodies of at most `most` bytes, and of so many bytes together; the latter for all clients and for strangers.
+    pub fn new(most: usize, (together, strangers): (usize, usize), time: Duration) -> Self {
+        let bytes = |count: usize| Arc::new(Semaphore::new(count.min(Semaphore::MAX_PERMITS)));
+        Bodies { most, time, together: bytes(together), strangers: bytes(strangers) }
     }
 
     /// Reads a whole body. A client that `waits` to be told to send it is told nothing if it is too large.
-    pub async fn read(&self, body: Incoming, waits: bool) -> Result<Held, NotRead> {
+    pub async fn read(&self, body: Incoming, waits: bool, is_known: bool) -> Result<Held, NotRead> {
         if waits && self.is_too_large(&body) {
             return Err(NotRead::NotAskedFor(self.most));
         }
-        tokio::time::timeout(self.time, self.collect(body)).await.unwrap_or(Err(NotRead::TooSlow))
+        tokio::time::timeout(self.time, self.collect(body, is_known)).await.unwrap_or(Err(NotRead::TooSlow))
     }
 
     fn is_too_large(&self, body: &Incoming) -> bool {
         usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX) > self.most
     }
 
-    async fn collect(&self, mut body: Incoming) -> Result<Held, NotRead> {
+    async fn collect(&self, mut body: Incoming, is_known: bool) -> Result<Held, NotRead> {
         let mut bytes = BytesMut::new();
         let mut seen: usize = 0;
-        let mut share: Option<OwnedSemaphorePermit> = None;
+        let mut share: Option<Share> = None;
         let mut refused = self.is_too_large(&body).then_some(NotRead::TooLarge(self.most));
         while let Some(frame) = body.frame().await {
             let Ok(data) = frame.map_err(|_error| NotRead::Incomplete)?.into_data() else { continue };
             seen = seen.saturating_add(data.len());
             if refused.is_none() {
-                refused = match self.take(data.len(), &mut share) {
+                refused = match self.take(data.len(), is_known, &mut share) {
                     _ if seen > self.most => Some(NotRead::TooLarge(self.most)),
                     Ok(()) => None,
                     Err(busy) => Some(busy),
@@ -100,13 +110,25 @@ impl Bodies {
         }
     }
 
-    fn take(&self, bytes: usize, share: &mut Option<OwnedSemaphorePermit>) -> Result<(), NotRead> {
+    fn take(&self, bytes: usize, is_known: bool, share: &mut Option<Share>) -> Result<(), NotRead> {
         let count = u32::try_from(bytes).map_err(|_larger| NotRead::Busy)?;
-        let more = Arc::clone(&self.together).try_acquire_many_owned(count).map_err(|_full| NotRead::Busy)?;
+        let of = |part: &Arc<Semaphore>| Arc::clone(part).try_acquire_many_owned(count).map_err(|_full| NotRead::Busy);
+        let of_strangers = if is_known { None } else { Some(of(&self.strangers)?) };
+        let more = Share { of_all: of(&self.together)?, of_strangers };
         match share {
             Some(share) => share.merge(more),
             None => *share = Some(more),
         }
         Ok(())
+    }
+}
+
+impl Share {
+    fn merge(&mut self, more: Share) {
+        self.of_all.merge(more.of_all);
+        match (&mut self.of_strangers, more.of_strangers) {
+            (Some(part), Some(more)) => part.merge(more),
+            (part, more) => *part = part.take().or(more),
+        }
     }
 }

@@ -45,13 +45,15 @@ pub struct Bounds {
     pub kept_for_known: usize,
     /// Evaluations that run at once.
     pub evaluations: usize,
-    /// Evaluations that wait for their turn; one more is answered with a transient error.
+    /// Evaluations that wait for their turn; one more is answered with a transient error. Where a CA says which clients are
+    /// known, others may use half of them.
     pub queue: usize,
     /// Keys of one request.
     pub keys: usize,
     /// Bytes of one body.
     pub body: usize,
-    /// Bytes of all bodies that are being read or answered at once, until the client has taken the answer.
+    /// Bytes of all bodies that are being read or answered at once, until the client has taken the answer. Where a CA says
+    /// which clients are known, others may use half of them.
     pub bodies: usize,
     /// For the handshake.
     pub handshake: Duration,

@@ -10,8 +10,9 @@ use std::time::Duration;
 
 use bytes::{Buf, BytesMut};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{Sleep, sleep};
+
+use crate::body::Share;
 
 /// What is happening on one connection, shared by the stream, by whatever answers its requests, and by the table of
 /// connections.
@@ -27,7 +28,7 @@ struct Shared {
     /// of the next request.
     unframed: AtomicBool,
     /// Shares of the memory for bodies whose answers hyper has, but the client does not.
-    unwritten: Mutex<Vec<OwnedSemaphorePermit>>,
+    unwritten: Mutex<Vec<Share>>,
 }
 
 /// The length of a body that does not announce it.
@@ -62,7 +63,7 @@ impl Exchange {
     }
 
     /// Keeps a share of the memory for bodies until the client has taken everything that hyper has to write.
-    pub fn keep_until_written(&self, share: OwnedSemaphorePermit) {
+    pub fn keep_until_written(&self, share: Share) {
         self.0.unwritten.lock().unwrap_or_else(PoisonError::into_inner).push(share);
     }
 

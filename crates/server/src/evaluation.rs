@@ -14,6 +14,8 @@ use crate::queue::{Queue, Ticket};
 pub struct Pool {
     at_once: usize,
     queue: usize,
+    /// The part of the queue that strangers may use.
+    queue_strangers: usize,
     state: Mutex<State>,
     metrics: Arc<Metrics>,
 }
@@ -22,7 +24,8 @@ pub struct Pool {
 struct State {
     running: usize,
     waiting: usize,
-    turns: Queue<oneshot::Sender<()>>,
+    waiting_strangers: usize,
+    turns: Queue<Turn>,
 }
 
 /// Why an evaluation was not completed. All of these are transient.
@@ -32,6 +35,13 @@ pub enum NotEvaluated {
     Busy,
     #[error("the evaluation failed; the log says more")]
     Failed,
+}
+
+/// What waits in the queue.
+#[derive(Debug)]
+struct Turn {
+    is_known: bool,
+    comes: oneshot::Sender<()>,
 }
 
 /// The permission to run one evaluation. The next one in the queue gets it when this is dropped.
@@ -46,9 +56,10 @@ struct Waiter {
 }
 
 impl Pool {
-    pub fn new(at_once: usize, queue: usize, metrics: Arc<Metrics>) -> Self {
-        let state = Mutex::new(State { running: 0, waiting: 0, turns: Queue::new() });
-        Pool { at_once: at_once.max(1), queue, state, metrics }
+    /// Runs so many evaluations at once, and lets so many wait: of all clients, and of strangers.
+    pub fn new(at_once: usize, (queue, queue_strangers): (usize, usize), metrics: Arc<Metrics>) -> Self {
+        let state = State { running: 0, waiting: 0, waiting_strangers: 0, turns: Queue::new() };
+        Pool { at_once: at_once.max(1), queue, queue_strangers, state: Mutex::new(state), metrics }
     }
 
     /// Runs `work` on a question of so many bytes, in its turn. A caller that drops this before its turn leaves the queue;
@@ -82,12 +93,16 @@ impl Pool {
             state.running = state.running.saturating_add(1);
             return Ok(Ok(Permit(Arc::clone(self))));
         }
-        if state.waiting >= self.queue {
+        let is_known = asker.is_known();
+        if state.waiting >= self.queue || (!is_known && state.waiting_strangers >= self.queue_strangers) {
             return Err(NotEvaluated::Busy);
         }
         state.waiting = state.waiting.saturating_add(1);
-        let (sender, turn) = oneshot::channel();
-        let ticket = state.turns.push(asker, bytes, sender);
+        if !is_known {
+            state.waiting_strangers = state.waiting_strangers.saturating_add(1);
+        }
+        let (comes, turn) = oneshot::channel();
+        let ticket = state.turns.push(asker, bytes, Turn { is_known, comes });
         Ok(Err(Waiter { pool: Arc::clone(self), ticket, turn }))
     }
 
@@ -96,12 +111,21 @@ impl Pool {
     }
 }
 
+impl State {
+    fn leaves(&mut self, turn: &Turn) {
+        self.waiting = self.waiting.saturating_sub(1);
+        if !turn.is_known {
+            self.waiting_strangers = self.waiting_strangers.saturating_sub(1);
+        }
+    }
+}
+
 impl Drop for Permit {
     fn drop(&mut self) {
         let mut state = self.0.state();
         while let Some(next) = state.turns.pop() {
-            state.waiting = state.waiting.saturating_sub(1);
-            if next.send(()).is_ok() {
+            state.leaves(&next);
+            if next.comes.send(()).is_ok() {
                 return;
             }
         }
@@ -119,8 +143,8 @@ impl Waiter {
 impl Drop for Waiter {
     fn drop(&mut self) {
         let mut state = self.pool.state();
-        if state.turns.remove(&self.ticket).is_some() {
-            state.waiting = state.waiting.saturating_sub(1);
+        if let Some(turn) = state.turns.remove(&self.ticket) {
+            state.leaves(&turn);
             return;
         }
         drop(state);
@@ -141,7 +165,7 @@ mod tests {
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
     async fn whoever_leaves_the_queue_passes_the_turn_on() {
         let metrics = Arc::new(Metrics::new());
-        let pool = Arc::new(Pool::new(1, 1_000, Arc::clone(&metrics)));
+        let pool = Arc::new(Pool::new(1, (1_000, 1_000), Arc::clone(&metrics)));
         let clients = Clients::new(metrics);
         let asker = clients.connects(Client { address: [10, 0, 0, 1].into(), certificate: None });
         for round in 0..200_u64 {
@@ -154,7 +178,7 @@ mod tests {
         tokio::time::timeout(Duration::from_secs(10), pool.run(&asker, 1, || ())).await.unwrap().unwrap();
         for _ in 0..1_000 {
             let state = pool.state();
-            if (state.running, state.waiting) == (0, 0) {
+            if (state.running, state.waiting, state.waiting_strangers) == (0, 0, 0) {
                 return;
             }
             drop(state);

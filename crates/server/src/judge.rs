@@ -1,5 +1,7 @@
 //! One question, judged by the module: measured, counted, and written into the log, without the objects.
 
+use std::borrow::Cow;
+use std::fmt;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -7,8 +9,7 @@ use host::{CannotCall, Module};
 use placement_guard::rules::decision::Decision;
 use placement_guard::rules::settings::section_names;
 use placement_guard::verdict::Verdict;
-use serde::Deserialize;
-use serde::de::IgnoredAny;
+use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use crate::asker::Asker;
@@ -129,15 +130,53 @@ fn word(verdict: &Verdict) -> &'static str {
 
 /// The rules that the settings name; `other` if they do not name a known one, so that requests cannot invent labels.
 fn rules(settings: &RawValue) -> Vec<&'static str> {
-    #[derive(Deserialize)]
-    #[serde(transparent)]
-    struct Sections(std::collections::BTreeMap<String, IgnoredAny>);
-    let sections = serde_json::from_str::<Sections>(settings.get()).map(|sections| sections.0).unwrap_or_default();
-    let known: Vec<&str> = section_names().filter(|name| sections.contains_key(*name)).collect();
-    if known.is_empty() { vec!["other"] } else { known }
+    let sections: Sections = serde_json::from_str(settings.get()).unwrap_or_default();
+    if sections.0.is_empty() { vec!["other"] } else { sections.0 }
+}
+
+/// The known sections of some settings, in the order of the rules. Nothing is kept of the unknown ones, however many there are.
+#[derive(Default)]
+struct Sections(Vec<&'static str>);
+
+impl<'de> Deserialize<'de> for Sections {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(Sections::default())
+    }
+}
+
+impl<'de> Visitor<'de> for Sections {
+    type Value = Sections;
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("settings")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Sections, A::Error> {
+        let mut named = Vec::new();
+        while let Some(name) = members.next_key::<Cow<'de, str>>()? {
+            members.next_value::<IgnoredAny>()?;
+            named.extend(section_names().find(|known| *known == name && !named.contains(known)));
+        }
+        Ok(Sections(section_names().filter(|known| named.contains(known)).collect()))
+    }
 }
 
 fn first_line(text: &str) -> String {
     const LONGEST: usize = 200;
     text.lines().next().unwrap_or_default().chars().take(LONGEST).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn decisions_count_for_the_rules_that_the_settings_name() {
+        let of = |settings: &str| rules(&RawValue::from_string(settings.to_owned()).unwrap());
+        let known = r#"{"tolerations":{},"x":1,"volumeNodeAffinity":{"y":[]},"tolerations":{}}"#;
+        assert_eq!(of(known), ["volumeNodeAffinity", "tolerations"]);
+        for other in ["{}", "7", r#"{"x":1}"#, r#"["tolerations"]"#] {
+            assert_eq!(of(other), ["other"], "{other}");
+        }
+    }
 }

@@ -8,12 +8,11 @@ use bytes::Bytes;
 use hyper::body::Incoming;
 use hyper::header::{ALLOW, CONNECTION, CONTENT_TYPE, EXPECT, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode};
-use tokio::sync::OwnedSemaphorePermit;
 
 use crate::admit::{self, Admit};
 use crate::answer::Answer;
 use crate::asker::Asker;
-use crate::body::{Bodies, NotRead};
+use crate::body::{Bodies, NotRead, Share};
 use crate::client_identity::{Clients, NotAnswered, Peer};
 use crate::connection::Exchange;
 use crate::metrics::Metrics;
@@ -81,7 +80,7 @@ impl Routes {
         response
     }
 
-    async fn query(&self, request: Request<Incoming>, caller: &Caller, share: &mut Share) -> query::Answer {
+    async fn query(&self, request: Request<Incoming>, caller: &Caller, share: &mut Option<Share>) -> query::Answer {
         if let Err(not_answered) = may_query(&caller.peer, self.query_clients.as_ref()) {
             return query::system_error(StatusCode::FORBIDDEN, self.refuse("query", not_answered, caller));
         }
@@ -97,7 +96,7 @@ impl Routes {
         admit: &Admit,
         request: Request<Incoming>,
         caller: &Caller,
-        share: &mut Share,
+        share: &mut Option<Share>,
     ) -> query::Answer {
         let clients = self.admit_clients.as_ref();
         if let Some(Err(not_answered)) = clients.map(|clients| caller.peer.is_one_of(clients)) {
@@ -114,9 +113,14 @@ impl Routes {
         }
     }
 
-    async fn read(&self, request: Request<Incoming>, caller: &Caller, share: &mut Share) -> Result<Bytes, NotRead> {
+    async fn read(
+        &self,
+        request: Request<Incoming>,
+        caller: &Caller,
+        share: &mut Option<Share>,
+    ) -> Result<Bytes, NotRead> {
         let waits = request.headers().contains_key(EXPECT);
-        let held = self.bodies.read(request.into_body(), waits).await;
+        let held = self.bodies.read(request.into_body(), waits, caller.asker.is_known()).await;
         caller.exchange.body_is_read();
         let held = held?;
         *share = held.share;
@@ -137,9 +141,6 @@ impl Routes {
         not_read.to_string()
     }
 }
-
-/// The memory for the body of a request, kept until the answer is written.
-type Share = Option<OwnedSemaphorePermit>;
 
 fn may_query(peer: &Peer, clients: Option<&Clients>) -> Result<(), NotAnswered> {
     peer.speaks_tls13()?;

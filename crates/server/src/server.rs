@@ -115,7 +115,12 @@ impl Server {
         let tls = tls.with_client_cert_verifier(Arc::new(AskedFor(cryptography)));
         let tls = TlsAcceptor::from(Arc::new(tls.with_cert_resolver(Arc::new(Shown(files.pair())))));
         let judge = Arc::new(Judge::new(module, Arc::clone(&metrics)));
-        let pool = Arc::new(Pool::new(bounds.evaluations, bounds.queue, Arc::clone(&metrics)));
+        // Where some clients are known, strangers cannot use up what those need.
+        let knows_some = query_clients.is_some() || admit_clients.is_some();
+        let for_strangers = |all: usize| if knows_some { all / 2 } else { all };
+        let queue = (bounds.queue, for_strangers(bounds.queue));
+        let pool = Arc::new(Pool::new(bounds.evaluations, queue, Arc::clone(&metrics)));
+        let bodies = (bounds.bodies, for_strangers(bounds.bodies));
         let stopping = Arc::new(AtomicBool::new(false));
         let routes = Routes {
             query: Query {
@@ -133,7 +138,7 @@ impl Server {
                 settings: Arc::new(settings),
             }),
             admit_clients,
-            bodies: Bodies::new(bounds.body, bounds.bodies, bounds.reading),
+            bodies: Bodies::new(bounds.body, bodies, bounds.reading),
             metrics: Arc::clone(&metrics),
             stopping: Arc::clone(&stopping),
         };

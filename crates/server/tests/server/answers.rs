@@ -63,3 +63,19 @@ async fn an_answer_that_is_taken_little_by_little_is_given_up() {
     assert!(taken < LARGE, "{taken}");
     server.comes_to("placement_guard_connections_closed_total{reason=\"too-slow\"}", 1.0).await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn bodies_of_strangers_leave_room_for_gatekeeper() {
+    let server = start(hostile::module(30), Bounds { bodies: 2 << 20, ..bounds() }, Some("{}")).await;
+    let mut unfinished = Vec::new();
+    for _ in 0..4 {
+        let mut stream = server.client().connect().await;
+        let head = format!("POST /v1/admit HTTP/1.1\r\nhost: localhost\r\ncontent-length: {}\r\n\r\n", 900 << 10);
+        stream.write_all(head.as_bytes()).await.unwrap();
+        stream.write_all(&vec![b' '; 800 << 10]).await.unwrap();
+        stream.flush().await.unwrap();
+        unfinished.push(stream);
+    }
+    let body = provider_request(&["x".repeat(900 << 10)]);
+    assert_eq!(server.gatekeeper().post("/v1/query", body).await.0, 200);
+}
