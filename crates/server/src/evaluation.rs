@@ -176,12 +176,14 @@ mod tests {
             let _ = tokio::join!(busy, futures_util::future::join_all(impatient));
         }
         tokio::time::timeout(Duration::from_secs(10), pool.run(&asker, 1, || ())).await.unwrap().unwrap();
-        for _ in 0..1_000 {
+        let is_empty = || {
             let state = pool.state();
-            if (state.running, state.waiting, state.waiting_strangers) == (0, 0, 0) {
+            (state.running, state.waiting, state.waiting_strangers) == (0, 0, 0)
+        };
+        for _ in 0..1_000 {
+            if is_empty() {
                 return;
             }
-            drop(state);
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
         panic!("{:?}", pool.state());

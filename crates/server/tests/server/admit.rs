@@ -74,7 +74,7 @@ async fn a_bad_body_is_refused_under_its_uid_where_it_has_one() {
         (String::from("\u{0}"), "", "the body is not an AdmissionReview: it must be a JSON object"),
         ("[".repeat(100_000), "", "the body is not an AdmissionReview: it must be a JSON object"),
         (
-            format!(r#"["admission.k8s.io/v1","AdmissionReview",{{"uid":"u-0"}}]"#),
+            String::from(r#"["admission.k8s.io/v1","AdmissionReview",{"uid":"u-0"}]"#),
             "",
             "the body is not an AdmissionReview: it must be a JSON object",
         ),
