@@ -106,7 +106,7 @@ fn what_is_no_module_is_said() {
         check(file).complained(&format!("{file}: {absent}"));
     }
     check("text.wasm").complained(
-        "text.wasm: is no WebAssembly module: failed to parse WebAssembly module: magic header not detected: bad magic \
+        "text.wasm: is not a WebAssembly module: failed to parse WebAssembly module: magic header not detected: bad magic \
          number - expected=[ 0x0, 0x61, 0x73, 0x6d, ] actual=[ 0x74, 0x65, 0x78, 0x74, ] (at offset 0x0); give the file \
          that `make module` wrote",
     );
