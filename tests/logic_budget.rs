@@ -51,7 +51,7 @@ fn a_request_pays_for_reading_the_settings() {
 #[test]
 fn settings_may_not_take_more_than_half_of_the_steps() {
     let refused = verdict::validate_settings(&facts(400, 200).to_string()).unwrap_err().to_string();
-    assert!(refused.contains(&format!("is not decided within {} steps", STEPS / 2)), "{refused}");
+    assert!(refused.contains(&format!("could not decide within {} steps", STEPS / 2)), "{refused}");
 }
 
 #[test]

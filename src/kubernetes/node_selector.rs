@@ -27,9 +27,9 @@ pub fn read_terms(terms: &Field<'_, '_>) -> Result<Vec<NodeSelectorTerm>, Unread
 /// # Errors
 /// A wrong JSON type above the values.
 pub fn steps_to_read(terms: &Field<'_, '_>) -> Result<usize, Unreadable> {
-    const TERM: usize = 30;
-    const REQUIREMENT: usize = 50;
-    const VALUE: usize = 15;
+    const TERM: usize = 8;
+    const REQUIREMENT: usize = 18;
+    const VALUE: usize = 6;
     let mut steps = 0_usize;
     for term in terms.items()? {
         steps = steps.saturating_add(TERM);

@@ -12,7 +12,14 @@ use crate::complaint::{Complaint, Outcome};
 use crate::input::Source;
 use crate::{distribution, judge, settings};
 
+const SIGNALS: &str = "\
+Signals:
+  SIGTERM, SIGINT, SIGHUP, SIGQUIT  answer what was asked, then end
+  Certificate files need no signal: they are read again when they change. For other settings or another module, start
+  another process.";
+
 #[derive(clap::Args)]
+#[command(after_help = SIGNALS)]
 pub struct Arguments {
     /// A module file, or `HOST/REPOSITORY:TAG` or `HOST/REPOSITORY@sha256:…` in a registry
     #[arg(long)]
@@ -20,53 +27,54 @@ pub struct Arguments {
     /// Pull the module over plain HTTP, from a registry on this machine
     #[arg(long)]
     insecure: bool,
-    /// The serving certificate with its chain, PEM; loaded again when it changes
+    /// The serving certificate with its chain, PEM; loaded again when the file changes
     #[arg(long)]
     tls_cert: PathBuf,
-    /// Its private key, PEM; loaded again when it changes
+    /// The private key of the serving certificate, PEM; loaded again when the file changes
     #[arg(long)]
     tls_key: PathBuf,
-    /// Answer `/v1/query` only to clients with a certificate that this CA signed, PEM; loaded again when it changes
+    /// Answer `/v1/query` only for clients whose certificate this CA signed, PEM; loaded again when the file changes
     #[arg(long)]
     client_ca: Option<PathBuf>,
-    /// The DNS name that a client's certificate must be for
+    /// The DNS name that the certificate of a client of `/v1/query` must contain
     #[arg(long, default_value = "gatekeeper-webhook-service.gatekeeper-system.svc", requires = "client_ca")]
     client_name: String,
-    /// Answer `/v1/admit` only to clients with a certificate that this CA signed, PEM; loaded again when it changes
+    /// Answer `/v1/admit` only for clients whose certificate this CA signed, PEM; loaded again when the file changes
     #[arg(long)]
     admit_client_ca: Option<PathBuf>,
-    /// The settings for `/v1/admit`, YAML or JSON; without them it refuses everything
+    /// The settings for `/v1/admit`, YAML or JSON; without them there is no `/v1/admit`
     #[arg(long)]
     settings: Option<PathBuf>,
-    /// Where `/v1/query` and `/v1/admit` are answered, over TLS
+    /// The address for `/v1/query` and `/v1/admit`, over TLS
     #[arg(long, default_value = "0.0.0.0:8443")]
     listen: SocketAddr,
-    /// Where `/healthz`, `/readyz` and `/metrics` are answered, in plain HTTP
+    /// The address for `/healthz`, `/readyz` and `/metrics`, plain HTTP
     #[arg(long, default_value = "127.0.0.1:8081")]
     operations: SocketAddr,
-    /// Evaluations at once [default: two per core]
+    /// Evaluations that run at once [default: two per core]
     #[arg(long)]
     evaluations: Option<u32>,
-    /// Evaluations that wait for their turn; more are answered as a fault of the moment
+    /// Evaluations that may wait for their turn; for more, the answer is a transient error
     #[arg(long, default_value_t = 2_000)]
     queue: u32,
-    /// Seconds after which an evaluation is stopped
+    /// Seconds after which one evaluation is stopped
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=30))]
     evaluation_seconds: u64,
-    /// Seconds for which connections are still taken after SIGTERM, as long as the cluster may still send some
+    /// Seconds for which the server still accepts connections after the signal to stop
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u64).range(0..=600))]
     linger_seconds: u64,
-    /// Memory of an evaluation, in MiB
+    /// Memory for one evaluation, in MiB
     #[arg(long, default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=4096))]
     evaluation_memory: u32,
 }
 
-/// Serves until SIGTERM or SIGINT, and then drains.
+/// Serves until SIGTERM, SIGINT, SIGHUP or SIGQUIT, and then drains.
 ///
 /// # Errors
-/// What keeps it from starting, and requests that were still not answered at the end.
+/// What keeps the server from starting, and requests that were not answered before the end.
 pub fn run(arguments: &Arguments) -> Result<Outcome, Complaint> {
-    server::logging::begin();
+    let log = server::logging::begin();
+    let _log = log.map_err(|error| failed(&error, "make sure the process may create threads"))?;
     let bounds = Bounds::default();
     let evaluations =
         arguments.evaluations.map_or(bounds.evaluations, |count| usize::try_from(count).unwrap_or(1)).max(1);
@@ -94,7 +102,7 @@ fn failed(problem: &dyn std::fmt::Display, remedy: &str) -> Complaint {
     Complaint::new("serve", problem, remedy)
 }
 
-/// The module, and by which name the log knows it: from a registry that is its digest.
+/// The module, and its name for the log: for a module from a registry that is its reference by digest.
 fn module(arguments: &Arguments, evaluations: usize) -> Result<(Module, String), Complaint> {
     let name = &arguments.module;
     let unusable = |problem: &dyn std::fmt::Display, remedy: &str| Complaint::new(name, problem, remedy);
@@ -112,8 +120,8 @@ fn module(arguments: &Arguments, evaluations: usize) -> Result<(Module, String),
     let instances = u32::try_from(evaluations).unwrap_or(u32::MAX).saturating_add(1);
     let memory = Memory::AtMost { bytes: bytes_each, instances };
     let limits = Limits { memory, seconds: arguments.evaluation_seconds };
-    let host =
-        Host::new(limits).map_err(|error| unusable(&error, "allow it more address space, or fewer evaluations"))?;
+    let host = Host::new(limits)
+        .map_err(|error| unusable(&error, "allow the process more address space, or run fewer evaluations at once"))?;
     let module = host.compile(name, &bytes).map_err(|error| unusable(&error.fault, error.fault.remedy()))?;
     Ok((module, known_as))
 }

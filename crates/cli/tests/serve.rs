@@ -9,6 +9,7 @@ use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::Arc;
+use std::time::Duration;
 
 use rcgen::generate_simple_self_signed;
 use rustls::pki_types::pem::PemObject;
@@ -60,7 +61,7 @@ fn serve(folder: &Path, options: &[&str]) -> Command {
 /// A server that ends with the test, also when the test fails.
 struct Serving {
     process: Child,
-    log: BufReader<ChildStdout>,
+    log: Option<BufReader<ChildStdout>>,
     loaded: Value,
     address: String,
     operations: String,
@@ -78,16 +79,42 @@ impl Serving {
         }
         let text = |name: &str| listening[name].as_str().unwrap().to_owned();
         let (address, operations) = (text("address"), text("operations"));
-        Serving { process, log, loaded, address, operations }
+        Serving { process, log: Some(log), loaded, address, operations }
+    }
+
+    fn signal(&self, signal: &str) {
+        let told = Command::new("kill").args([signal, &self.process.id().to_string()]).status().unwrap();
+        assert!(told.success());
+    }
+
+    /// The value of a metric; 0 where it does not occur.
+    fn metric(&self, series: &str) -> f64 {
+        let text = answer(TcpStream::connect(&self.operations).unwrap(), "GET", "/metrics", "");
+        let value = text.lines().find_map(|line| line.strip_prefix(series)?.strip_prefix(' '));
+        value.map_or(0.0, |value| value.parse().unwrap())
+    }
+
+    /// Waits for its end, for at most ten seconds.
+    fn ends(&mut self) -> Option<i32> {
+        for _ in 0..1_000 {
+            if let Some(status) = self.process.try_wait().unwrap() {
+                return status.code();
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        panic!("it does not end");
     }
 
     /// Tells it to stop: the rest of its log, and its exit code.
-    fn stop(mut self) -> (Vec<Value>, Option<i32>) {
-        let told = Command::new("kill").args(["-TERM", &self.process.id().to_string()]).status().unwrap();
-        assert!(told.success());
-        let mut rest = Vec::new();
+    fn stop(self) -> (Vec<Value>, Option<i32>) {
+        self.stop_by("-TERM")
+    }
+
+    fn stop_by(mut self, signal: &str) -> (Vec<Value>, Option<i32>) {
+        self.signal(signal);
+        let (mut log, mut rest) = (self.log.take().unwrap(), Vec::new());
         loop {
-            match line(&mut self.log) {
+            match line(&mut log) {
                 Value::Null => break,
                 line => rest.push(line),
             }
@@ -126,15 +153,20 @@ fn answer(mut stream: impl Read + Write, method: &str, path: &str, body: &str) -
     answer
 }
 
-/// One request over TLS; the JSON of the answer.
-fn post(folder: &Path, address: &str, path: &str, body: &str) -> Value {
+/// A TLS connection whose handshake comes with the first bytes.
+fn connect(folder: &Path, address: &str) -> StreamOwned<ClientConnection, TcpStream> {
     let mut roots = RootCertStore::empty();
     roots.add(CertificateDer::from_pem_file(folder.join("tls.crt")).unwrap()).unwrap();
     let config = ClientConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()));
     let config = config.with_safe_default_protocol_versions().unwrap().with_root_certificates(roots);
     let name = ServerName::try_from("localhost").unwrap();
     let connection = ClientConnection::new(Arc::new(config.with_no_client_auth()), name).unwrap();
-    let answer = answer(StreamOwned::new(connection, TcpStream::connect(address).unwrap()), "POST", path, body);
+    StreamOwned::new(connection, TcpStream::connect(address).unwrap())
+}
+
+/// One request over TLS; the JSON of the answer.
+fn post(folder: &Path, address: &str, path: &str, body: &str) -> Value {
+    let answer = answer(connect(folder, address), "POST", path, body);
     let (head, body) = answer.split_once("\r\n\r\n").unwrap();
     assert!(head.starts_with("HTTP/1.1 200 "), "{answer}");
     serde_json::from_str(body).unwrap()
@@ -144,9 +176,14 @@ fn post(folder: &Path, address: &str, path: &str, body: &str) -> Value {
 fn it_answers_says_so_in_one_line_and_drains() {
     let folder = folder();
     let serving = Serving::start(folder.path(), &["--module", "module.wasm"]);
-    assert_eq!(serving.loaded, json!({"level": "INFO", "message": "loaded", "module": "module.wasm"}));
+    let module = host::sha256(&std::fs::read(folder.path().join("module.wasm")).unwrap());
+    let settings = host::sha256(br#"{"volumeNodeAffinity":{}}"#);
+    let loaded = json!({"level": "INFO", "message": "loaded", "module": "module.wasm", "module_digest": module,
+        "settings_digest": settings});
+    assert_eq!(serving.loaded, loaded);
     let ready = answer(TcpStream::connect(&serving.operations).unwrap(), "GET", "/readyz", "");
-    assert!(ready.starts_with("HTTP/1.1 200 ") && ready.ends_with("\r\n\r\nok\n"), "{ready}");
+    let about = format!("\r\n\r\nok\nmodule {module}\nsettings {settings}\n");
+    assert!(ready.starts_with("HTTP/1.1 200 ") && ready.ends_with(&about), "{ready}");
 
     let review = std::fs::read_to_string(repository().join("tests/requests/pv-update-zone-to-region.json")).unwrap();
     let request = serde_json::from_str::<Value>(&review).unwrap()["request"].clone();
@@ -169,7 +206,7 @@ fn it_answers_says_so_in_one_line_and_drains() {
         json!({"level": "INFO", "message": "decision", "face": "query", "operation": "CREATE", "verdict": "refused",
             "kind": "Pod", "namespace": "shop", "name": "", "user": "", "findings": "toleration-not-allowed"}),
         json!({"level": "INFO", "message": "key", "face": "query", "verdict": "unreadable",
-            "problem": "no JSON object"}),
+            "problem": "it is not a question: it must be a JSON object"}),
         json!({"level": "INFO", "message": "stopping"}),
         json!({"level": "INFO", "message": "stopped", "drained": true}),
     ];
@@ -198,13 +235,17 @@ fn it_loads_a_module_from_a_registry_by_digest() {
 }
 
 #[test]
-fn what_keeps_it_from_starting_is_said_with_what_to_do() {
+fn what_keeps_it_from_starting_is_said_with_a_remedy() {
     let folder = folder();
     std::fs::write(folder.path().join("empty"), "").unwrap();
     std::fs::write(folder.path().join("bad.yaml"), "tolerations: {alowed: []}\n").unwrap();
+    // Said as `settings check` says it.
+    let checked = program(folder.path()).args(["settings", "check", "bad.yaml"]).output().unwrap();
+    let bad_settings = String::from_utf8(checked.stderr).unwrap().replace("error: ", "");
+    assert!(bad_settings.starts_with("bad.yaml:1:15: tolerations.alowed: "), "{bad_settings}");
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let taken = listener.local_addr().unwrap().to_string();
-    let pem = "give files that hold `-----BEGIN …-----`, the key of the certificate among them";
+    let pem = "give PEM files: a certificate with its key, and for clients a CA certificate";
     let cases: [(&[&str], &str); 8] = [
         (
             &["--module", "none.wasm"],
@@ -212,29 +253,31 @@ fn what_keeps_it_from_starting_is_said_with_what_to_do() {
         ),
         (
             &["--module", "empty"],
-            "empty: is no WebAssembly module: failed to parse WebAssembly module: unexpected end-of-file (at offset 0x0); \
+            "empty: is not a WebAssembly module: failed to parse WebAssembly module: unexpected end-of-file (at offset 0x0); \
                 give the file that `make module` wrote",
         ),
         (
             &["--module", "module.wasm", "--tls-cert", "none.crt"],
             &format!("serve: none.crt: cannot be read: No such file or directory (os error 2); {pem}"),
         ),
-        (&["--module", "module.wasm", "--tls-cert", "empty"], &format!("serve: empty: no certificate in it; {pem}")),
+        (
+            &["--module", "module.wasm", "--tls-cert", "empty"],
+            &format!("serve: empty: there is no certificate in it; {pem}"),
+        ),
         (
             &["--module", "module.wasm", "--tls-key", "empty"],
-            &format!("serve: empty: no private key in it: no items found; {pem}"),
+            &format!("serve: empty: there is no private key in it: no items found; {pem}"),
         ),
-        (&["--module", "module.wasm", "--client-ca", "empty"], &format!("serve: empty: no certificate in it; {pem}")),
         (
-            &["--module", "module.wasm", "--settings", "bad.yaml"],
-            "bad.yaml:1:15: tolerations.alowed: is not a known key; expected one of `allowed`, `denied`, `standard`, \
-                `numericOperators`, `enforcement`, `exempt`; `placement-guard settings` prints what is known",
+            &["--module", "module.wasm", "--client-ca", "empty"],
+            &format!("serve: empty: there is no certificate in it; {pem}"),
         ),
+        (&["--module", "module.wasm", "--settings", "bad.yaml"], bad_settings.trim()),
         (
             &["--module", "module.wasm", "--listen", &taken],
             &format!(
-                "serve: `{taken}` cannot be listened on: Address already in use (os error 98); \
-                    give an address of this machine that is free"
+                "serve: cannot listen on `{taken}`: Address already in use (os error 98); \
+                    give a free address of this machine"
             ),
         ),
     ];
@@ -242,5 +285,125 @@ fn what_keeps_it_from_starting_is_said_with_what_to_do() {
         let ran = serve(folder.path(), options).output().unwrap();
         let said = String::from_utf8(ran.stderr).unwrap();
         assert_eq!((said, ran.status.code()), (format!("error: {complaint}\n"), Some(2)), "{options:?}");
+    }
+}
+
+/// A `ProviderRequest` of so many keys that no two requests share.
+fn keys(count: usize, salt: usize) -> String {
+    let key = |number: usize| {
+        json!({"v": 1, "settings": {"tolerations": {"allowed": []}}, "request": {"operation": "CREATE",
+            "kind": {"kind": "Pod"}, "namespace": "x".repeat(200), "name": format!("{salt}-{number}"),
+            "object": {"metadata": {"name": "p"}, "spec": {}}}})
+    };
+    let keys: Vec<String> = (0..count).map(|number| key(number).to_string()).collect();
+    json!({"apiVersion": "externaldata.gatekeeper.sh/v1beta1", "kind": "ProviderRequest", "request": {"keys": keys}})
+        .to_string()
+}
+
+const NOT_WRITTEN: &str = "placement_guard_log_lines_dropped_total{reason=\"not-written\"}";
+
+#[test]
+fn a_log_that_nobody_reads_holds_nothing_up() {
+    let folder = folder();
+    let mut serving = Serving::start(folder.path(), &["--module", "module.wasm"]);
+    // More lines than the pipe and the queue hold together.
+    for salt in 0..60 {
+        let answered = post_some(folder.path(), &serving.address, &keys(100, salt));
+        assert_eq!(answered["response"]["systemError"], "", "{salt}");
+        if serving.metric(NOT_WRITTEN) > 0.0 {
+            break;
+        }
+    }
+    assert!(serving.metric(NOT_WRITTEN) > 0.0);
+    let healthy = answer(TcpStream::connect(&serving.operations).unwrap(), "GET", "/healthz", "");
+    assert!(healthy.starts_with("HTTP/1.1 200 "), "{healthy}");
+    serving.signal("-TERM");
+    assert_eq!(serving.ends(), Some(0));
+}
+
+/// As [`post`], where a decision may come too late on a busy machine: then it is asked for again.
+fn post_some(folder: &Path, address: &str, body: &str) -> Value {
+    for _ in 0..10 {
+        let answer = answer(connect(folder, address), "POST", "/v1/query", body);
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        if head.starts_with("HTTP/1.1 200 ") {
+            return serde_json::from_str(body).unwrap();
+        }
+        assert!(body.contains("together may take"), "{answer}");
+    }
+    panic!("the machine is too busy");
+}
+
+#[test]
+fn a_log_whose_reader_is_gone_fails_no_decision() {
+    let folder = folder();
+    let mut serving = Serving::start(folder.path(), &["--module", "module.wasm"]);
+    drop((serving.log.take(), serving.process.stderr.take()));
+    for salt in 0..3 {
+        let answered = post_some(folder.path(), &serving.address, &keys(10, salt));
+        assert_eq!(answered["response"]["items"][0]["value"]["allowed"], true);
+    }
+    assert!(serving.metric(NOT_WRITTEN) >= 20.0);
+    serving.signal("-TERM");
+    assert_eq!(serving.ends(), Some(0));
+}
+
+#[test]
+fn it_drains_at_every_signal_that_means_the_end() {
+    let folder = folder();
+    for signal in ["-INT", "-HUP", "-QUIT"] {
+        let (log, code) = Serving::start(folder.path(), &["--module", "module.wasm"]).stop_by(signal);
+        let expected = [
+            json!({"level": "INFO", "message": "stopping"}),
+            json!({"level": "INFO", "message": "stopped", "drained": true}),
+        ];
+        assert_eq!((&*log, code), (&expected[..], Some(0)), "{signal}");
+    }
+}
+
+/// The most memory that a process has used so far, in MiB.
+fn most_memory(process: u32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap();
+    let most = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    most.trim().strip_suffix(" kB").unwrap().parse::<u64>().unwrap() / 1_024
+}
+
+#[test]
+fn large_bodies_of_strangers_take_a_bounded_amount_of_memory() {
+    let folder = folder();
+    let serving = Serving::start(folder.path(), &["--module", "module.wasm"]);
+    let before = most_memory(serving.process.id());
+    let uid = "u".repeat(15 << 20);
+    let review =
+        format!(r#"{{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{{"uid":"{uid}"}}}}"#);
+    let key = json!({"apiVersion": "externaldata.gatekeeper.sh/v1beta1", "kind": "ProviderRequest", "request": {"keys": [uid]}})
+        .to_string();
+    for (path, body, bound) in [("/v1/admit", &review, 400), ("/v1/query", &key, 512)] {
+        let head = format!("POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-length: {}\r\n\r\n", body.len());
+        let mut slow: Vec<_> = std::thread::scope(|scope| {
+            let send = || {
+                let mut stream = connect(folder.path(), &serving.address);
+                let sent = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body.as_bytes()));
+                sent.map(|()| stream)
+            };
+            let all: Vec<_> = (0..20).map(|_| scope.spawn(send)).collect();
+            all.into_iter().map(|one| one.join().unwrap()).collect()
+        });
+        // All of them are answered, and no answer is taken.
+        let answered = |status: u16| format!("placement_guard_requests_total{{path=\"{path}\",status=\"{status}\"}}");
+        for _ in 0..3_000 {
+            if serving.metric(&answered(200)) + serving.metric(&answered(503)) >= 20.0 {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        assert!(serving.metric(&answered(200)) >= 1.0, "{path}");
+        let most = most_memory(serving.process.id());
+        println!(
+            "20 connections that send {} bytes each to {path}: {before} MiB before, {most} MiB at most",
+            body.len()
+        );
+        assert!(most < bound, "{path}: {most} MiB");
+        slow.clear();
     }
 }

@@ -7,26 +7,26 @@ use std::time::Duration;
 use wasmtime::{Config, Enabled, Engine, InstanceAllocationStrategy, PoolingAllocationConfig};
 use wasmtime_provider::EpochDeadlines;
 
-/// How often the engine looks at its deadlines. A tick is the step in which a call's running time is counted.
+/// How often the engine looks at its deadlines. The running time of a call is counted in these ticks.
 ///
-/// Deadlines are epochs and not fuel: the provider of waPC makes the store of each call itself and fills in no fuel, and
-/// epochs cost a call less. They measure time, so a call that meets its deadline may succeed another day; the step budget
-/// by which the same request has the same answer on every machine is the module's own, and far below any deadline.
+/// Deadlines are epochs and not fuel: the provider of waPC makes the store of each call itself and sets no fuel, and
+/// epochs cost a call less. They measure time, so a call that meets its deadline may succeed another time. The module has
+/// a step budget of its own, far below any deadline: with it, the same request has the same answer on every machine.
 const TICK: Duration = Duration::from_millis(10);
 
 /// Of [`TICK`].
 const TICKS_PER_SECOND: u64 = 100;
 
-/// Bytes of memory that stay with an instance's place between two calls.
+/// Bytes of memory that the pool keeps for an instance between two calls.
 const KEPT: usize = 4 << 20;
 
 /// What one call of a module may use.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
-    /// Linear memory. A module that asks for more is refused it, and traps.
+    /// Linear memory. A module that asks for more does not get it, and traps.
     pub memory: Memory,
-    /// Seconds, after which a call is interrupted. Kubewarden takes two; where only what never ends by itself is to be
-    /// ended, more are safer on a busy machine.
+    /// Seconds after which a call is interrupted. Kubewarden uses two. More are safer on a busy machine, where the limit is
+    /// only for calls that never end by themselves.
     pub seconds: u64,
 }
 
@@ -35,7 +35,7 @@ pub struct Limits {
 pub enum Memory {
     /// As much as wasm can address, which is what the policy server's own settings come to.
     Unlimited,
-    /// So many bytes, in so many instances at once.
+    /// So many bytes for each of so many instances.
     AtMost { bytes: usize, instances: u32 },
 }
 
@@ -47,13 +47,13 @@ pub struct Host {
     pub(crate) ticks: Arc<AtomicU64>,
 }
 
-/// Why this machine runs no modules.
+/// Why this machine cannot run modules.
 #[derive(Debug, thiserror::Error)]
 #[error("wasmtime cannot run here: {0:#}")]
 pub struct CannotRun(wasmtime::Error);
 
 impl Host {
-    /// A host whose calls keep within `limits`.
+    /// A host whose calls stay within `limits`.
     ///
     /// # Errors
     /// When wasmtime does not support this machine, or the machine grants it no address space.
@@ -65,8 +65,8 @@ impl Host {
             pool.total_core_instances(instances).total_memories(instances).total_tables(instances);
             pool.max_memory_size(bytes);
             if PoolingAllocationConfig::is_pagemap_scan_available() {
-                // The pages that a call wrote are wiped and kept, where the kernel can say which they are: giving them back
-                // and faulting them in again costs a small call as much as the rest of it.
+                // Where the kernel can say which pages a call wrote, they are cleared and kept: returning them and faulting
+                // them in again takes a small call as long as everything else.
                 pool.pagemap_scan(Enabled::Yes).linear_memory_keep_resident(KEPT).table_keep_resident(KEPT);
             }
             config.allocation_strategy(InstanceAllocationStrategy::Pooling(pool));

@@ -1,9 +1,11 @@
 //! A compiled module, and calls to it.
 
+use std::fmt::Write;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use sha2::{Digest, Sha256};
 use wapc::WapcHost;
 use wasmtime_provider::{EpochDeadlines, WasmtimeEngineProviderBuilder, WasmtimeEngineProviderPre};
 
@@ -15,16 +17,17 @@ pub struct Module {
     provider: WasmtimeEngineProviderPre,
     deadlines: EpochDeadlines,
     ticks: Arc<AtomicU64>,
+    digest: String,
 }
 
-/// How `wasmtime-provider` words it when a call, or the start of an instance, met its deadline: waPC has texts alone.
+/// How `wasmtime-provider` words it when a call, or the start of an instance, met its deadline: waPC reports strings only.
 const INTERRUPTED: &str = "interrupted, execution deadline exceeded";
 
-/// What a call came to.
+/// The outcome of a call.
 #[derive(Debug)]
 pub struct Called {
     pub answer: Result<Vec<u8>, CannotCall>,
-    /// Ticks of the engine, of a hundredth of a second, that went by meanwhile.
+    /// Ticks of the engine, a hundredth of a second each, that passed during the call.
     pub ticks: u64,
 }
 
@@ -32,7 +35,7 @@ pub struct Called {
 #[derive(Debug, thiserror::Error)]
 #[error("{name}: {fault}; {}", fault.remedy())]
 pub struct CannotLoad {
-    /// The file, or whatever else the bytes come from.
+    /// The file, or another name for where the bytes come from.
     pub name: String,
     pub fault: Fault,
 }
@@ -42,13 +45,13 @@ pub struct CannotLoad {
 pub enum Fault {
     #[error("cannot be read: {0}")]
     Unreadable(std::io::Error),
-    #[error("is no WebAssembly module: {}", on_one_line(.0))]
+    #[error("is not a WebAssembly module: {}", on_one_line(.0))]
     NotWasm(wasmtime::Error),
-    #[error("is no policy: {0}")]
+    #[error("is not a policy: {0}")]
     NotAPolicy(wasmtime_provider::errors::Error),
 }
 
-/// wasmtime shows bytes one below the other.
+/// wasmtime prints some errors on several lines.
 fn on_one_line(error: &wasmtime::Error) -> String {
     format!("{error:#}").split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -59,30 +62,40 @@ impl Fault {
         match self {
             Fault::Unreadable(_) => "`make module` builds one",
             Fault::NotWasm(_) => "give the file that `make module` wrote",
-            Fault::NotAPolicy(_) => "a policy imports nothing but waPC",
+            Fault::NotAPolicy(_) => "a policy may import only waPC",
         }
     }
 }
 
-/// Why a call gave no answer.
+/// Why a call did not return an answer.
 #[derive(Debug, thiserror::Error)]
 pub enum CannotCall {
     /// It met its deadline.
-    #[error("the module did not come to an end in the time that it is given")]
+    #[error("the module did not finish within its time limit")]
     Deadline,
-    /// The module itself reports an error, trapped, or asked its host for something.
+    /// The module reported an error, trapped, or asked its host for something.
     #[error("{0}")]
     Guest(String),
-    /// It could not be started: a trap on the way, or no room for an instance.
+    /// It could not be started: it trapped on the way, or there was no room for an instance.
     #[error("{0}")]
     Host(String),
+}
+
+/// The digest of some bytes, as registries write it.
+pub fn sha256(bytes: &[u8]) -> String {
+    let mut text = String::from("sha256:");
+    for byte in Sha256::digest(bytes) {
+        // Writing into a string does not fail.
+        let _ = write!(text, "{byte:02x}");
+    }
+    text
 }
 
 impl Host {
     /// Loads a module from a file.
     ///
     /// # Errors
-    /// When the file is not there, not WebAssembly, or imports what waPC does not offer.
+    /// When the file does not exist, is not WebAssembly, or imports what waPC does not offer.
     pub fn load(&self, path: impl AsRef<Path>) -> Result<Module, CannotLoad> {
         let path = path.as_ref();
         let name = path.display().to_string();
@@ -91,7 +104,7 @@ impl Host {
         self.compile(&name, &bytes)
     }
 
-    /// Compiles a module; complaints call it `name`.
+    /// Compiles a module; error messages call it `name`.
     ///
     /// # Errors
     /// When the bytes are not WebAssembly, or import what waPC does not offer.
@@ -104,7 +117,8 @@ impl Host {
             .module(compiled.clone())
             .build_pre()
             .map_err(|error| cannot(Fault::NotAPolicy(error)))?;
-        Ok(Module { compiled, provider, deadlines: self.deadlines, ticks: Arc::clone(&self.ticks) })
+        let (deadlines, ticks) = (self.deadlines, Arc::clone(&self.ticks));
+        Ok(Module { compiled, provider, deadlines, ticks, digest: sha256(bytes) })
     }
 }
 
@@ -117,7 +131,7 @@ impl Module {
         let broken = |error: String| CannotCall::Host(error);
         let provider = self.provider.rehydrate(Some(self.deadlines)).map_err(|error| broken(error.to_string()))?;
         let refuse = |_, binding: &str, namespace: &str, operation: &str, _: &[u8]| {
-            Err(format!("the module asked its host for {binding}/{namespace}/{operation}, and may ask for nothing")
+            Err(format!("the module asked its host for {binding}/{namespace}/{operation}; it may not ask for anything")
                 .into())
         };
         let failed = |error: wapc::errors::Error| match error {
@@ -129,11 +143,16 @@ impl Module {
         host.call(function, payload).map_err(failed)
     }
 
-    /// As [`Module::call`], and says for how long it ran.
+    /// Like [`Module::call`], and says how long it ran.
     pub fn call_counted(&self, function: &str, payload: &[u8]) -> Called {
         let before = self.ticks.load(Ordering::Relaxed);
         let answer = self.call(function, payload);
         Called { answer, ticks: self.ticks.load(Ordering::Relaxed).saturating_sub(before) }
+    }
+
+    /// The digest of the bytes that were compiled: `sha256:…`, as registries and `sha256sum` know a file.
+    pub fn digest(&self) -> &str {
+        &self.digest
     }
 
     /// The module as wasmtime sees it: its imports and exports.

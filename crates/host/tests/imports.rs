@@ -2,7 +2,7 @@
 
 use host::{Fault, Host, Limits, Memory};
 
-/// The whole complaint about a module that imports this.
+/// The whole error message about a module that imports this.
 fn complaint(import: &str) -> String {
     let host = Host::new(Limits { memory: Memory::Unlimited, seconds: 1 }).unwrap();
     let text = format!(
@@ -25,6 +25,6 @@ fn a_module_imports_wapc_and_nothing_else() {
     {
         let said = complaint(&format!(r#"(import "{module}" "{function}" (func (param {parameters}) (result i32)))"#));
         let why = format!("unknown import: `{module}::{function}` has not been defined");
-        assert_eq!(said, format!("other.wasm: is no policy: {why}; a policy imports nothing but waPC"));
+        assert_eq!(said, format!("other.wasm: is not a policy: {why}; a policy may import only waPC"));
     }
 }

@@ -1,36 +1,44 @@
 //! `POST /v1/admit`: the admission webhook of the API server, `admission.k8s.io/v1`.
 //!
-//! Whatever comes is answered with a review: an answer that the API server cannot read would leave the decision to the
-//! webhook's `failurePolicy`.
+//! The answer is always a review: with an answer that the API server cannot read, the webhook's `failurePolicy` would
+//! decide.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use bytes::Bytes;
 use placement_guard::verdict::Verdict;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use crate::asker::Asker;
 use crate::evaluation::Pool;
+use crate::json;
 use crate::judge::{Fault, Judge};
 use crate::metrics::Metrics;
+use crate::settings::CheckedSettings;
 
 const API_VERSION: &str = "admission.k8s.io/v1";
+
+/// Characters of a uid. API servers send 36. Each answer repeats the uid, so a long one would cost memory twice.
+const LONGEST_UID: usize = 128;
 
 /// Answers API servers.
 pub struct Admit {
     pub judge: Arc<Judge>,
     pub pool: Arc<Pool>,
     pub metrics: Arc<Metrics>,
-    /// Under which everything is judged.
-    pub settings: Option<Arc<RawValue>>,
+    /// For all requests.
+    pub settings: Arc<CheckedSettings>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Review {
+struct Review<'b> {
     api_version: Option<String>,
     kind: Option<String>,
-    request: Option<Box<RawValue>>,
+    #[serde(borrow)]
+    request: Option<&'b RawValue>,
 }
 
 #[derive(Serialize)]
@@ -78,71 +86,75 @@ impl Response {
 /// As Kubernetes itself names these codes.
 fn reason(code: u16) -> &'static str {
     match code {
-        422 => "Invalid",
+        404 => "NotFound",
         413 => "RequestEntityTooLarge",
+        422 => "Invalid",
         503 => "ServiceUnavailable",
         _ => "Forbidden",
     }
 }
 
-/// A refusal of what was not even read.
+/// A refusal without reading the request.
 pub fn unread(code: u16, problem: &str) -> Vec<u8> {
     body(Response::refusal(String::new(), code, problem.to_owned()))
 }
 
 fn body(response: Response) -> Vec<u8> {
-    // Structs of texts always have a form in JSON; were that ever untrue, an empty body is what API servers refuse.
+    // Structs of strings can always be written as JSON; if that ever fails, API servers refuse an empty body.
     serde_json::to_vec(&Answer { api_version: API_VERSION, kind: "AdmissionReview", response }).unwrap_or_default()
 }
 
 impl Admit {
     /// Answers a review, under the uid of its request.
-    pub async fn answer(&self, bytes: bytes::Bytes) -> Vec<u8> {
-        let (judge, settings, metrics) = (Arc::clone(&self.judge), self.settings.clone(), Arc::clone(&self.metrics));
-        let copy = bytes.clone();
-        let evaluated = self.pool.run(move || {
-            let unreadable = |uid: String, problem: String| {
+    pub async fn answer(&self, bytes: Bytes, asker: &Arc<Asker>) -> Vec<u8> {
+        let (judge, settings, metrics) =
+            (Arc::clone(&self.judge), Arc::clone(&self.settings), Arc::clone(&self.metrics));
+        let (asked, asking) = (bytes.clone(), Arc::clone(asker));
+        let evaluated = self.pool.run(asker, asked.len(), move || match read(&asked) {
+            Ok((uid, request)) => match judge.review(&settings, request, &asking) {
+                Ok(verdict) => Response::of(uid, verdict),
+                Err(fault) => Response::refusal(uid, 503, fault.to_string()),
+            },
+            Err(problem) => {
                 metrics.decided("none", "unreadable");
-                tracing::info!(face = "admit", verdict = "unreadable", problem, "review");
-                Response::refusal(uid, 422, problem)
-            };
-            let review = match read(&bytes) {
-                Ok(review) => review,
-                Err(problem) => return unreadable(String::new(), problem),
-            };
-            let uid = uid(&review);
-            let Some(settings) = settings else {
-                return unreadable(uid, String::from("there are no settings; start `serve` with `--settings`"));
-            };
-            judge.judge("admit", &settings, &review).map_or_else(
-                |fault| Response::refusal(uid.clone(), 503, fault.to_string()),
-                |verdict| Response::of(uid.clone(), verdict),
-            )
+                if asking.may_log_complaint() {
+                    tracing::info!(face = "admit", verdict = "unreadable", problem, "review");
+                }
+                Response::refusal(String::new(), 422, problem)
+            }
         });
         body(evaluated.await.unwrap_or_else(|not_evaluated| {
             let fault = Fault::from(not_evaluated);
             self.metrics.fault(fault.reason());
-            let uid = read(&copy).map(|review| uid(&review)).unwrap_or_default();
+            let uid = read(&bytes).map(|(uid, _)| uid).unwrap_or_default();
             Response::refusal(uid, 503, fault.to_string())
         }))
     }
 }
 
-fn read(bytes: &[u8]) -> Result<Box<RawValue>, String> {
-    let review: Review = serde_json::from_slice(bytes)
-        .map_err(|error| format!("the body is no AdmissionReview: line {}, column {}", error.line(), error.column()))?;
-    let is = |text: &Option<String>, wanted: &str| text.as_deref() == Some(wanted);
+/// The request of a review, and its uid, which is empty where the request has none.
+fn read(bytes: &[u8]) -> Result<(String, &RawValue), String> {
+    let text = std::str::from_utf8(bytes).map_err(|_error| String::from("the body is not UTF-8"))?;
+    let review: Review<'_> =
+        json::object(text).map_err(|problem| format!("the body is not an AdmissionReview: {problem}"))?;
+    let is = |text: &Option<String>, required: &str| text.as_deref() == Some(required);
     if !is(&review.api_version, API_VERSION) || !is(&review.kind, "AdmissionReview") {
-        return Err(format!("the body is no AdmissionReview of `{API_VERSION}`"));
+        return Err(format!("the body is not an AdmissionReview of `{API_VERSION}`"));
     }
-    review.request.ok_or_else(|| String::from("the AdmissionReview has no request"))
+    let request = review.request.ok_or_else(|| String::from("the AdmissionReview has no request"))?;
+    let uid = uid(request);
+    let length = uid.chars().count();
+    if length > LONGEST_UID {
+        return Err(format!("request.uid: has {length} characters; at most {LONGEST_UID} are allowed"));
+    }
+    Ok((uid, request))
 }
 
-/// The uid of a request, also of one that is no good otherwise.
+/// The uid of a request, even if the rest of the request cannot be read.
 fn uid(request: &RawValue) -> String {
     #[derive(Deserialize)]
     struct Named {
         uid: Option<String>,
     }
-    serde_json::from_str::<Named>(request.get()).ok().and_then(|request| request.uid).unwrap_or_default()
+    json::object::<Named>(request.get()).ok().and_then(|request| request.uid).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! Bodies, read within their bounds: of bytes, of time, and of memory for all of them together.
+//! Bodies, read within their limits: of bytes, of time, and of memory for all of them together.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use http_body_util::BodyExt;
 use hyper::body::{Body, Incoming};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// How much more than the bound is read and thrown away, so that a client that writes before it reads sees the refusal.
+/// How many times the limit is read and thrown away, so that a client that writes before it reads sees the refusal.
 const PATIENCE: usize = 4;
 
 /// Reads bodies.
@@ -17,13 +17,22 @@ pub struct Bodies {
     most: usize,
     time: Duration,
     together: Arc<Semaphore>,
+    /// The part of it that strangers may use.
+    strangers: Arc<Semaphore>,
+}
+
+/// A share of the memory for bodies. It must be kept until the answer is written.
+#[derive(Debug)]
+pub struct Share {
+    of_all: OwnedSemaphorePermit,
+    of_strangers: Option<OwnedSemaphorePermit>,
 }
 
 /// A body, and its share of the memory for all of them.
 #[derive(Debug)]
 pub struct Held {
     pub bytes: Bytes,
-    _share: Option<OwnedSemaphorePermit>,
+    pub share: Option<Share>,
 }
 
 /// Why a body was not read.
@@ -31,11 +40,14 @@ pub struct Held {
 pub enum NotRead {
     #[error("the body has more than {0} bytes")]
     TooLarge(usize),
-    #[error("the body did not come in time")]
+    /// The client announced it, and waits to be told to send it.
+    #[error("the body would have more than {0} bytes")]
+    NotAskedFor(usize),
+    #[error("the body did not arrive in time")]
     TooSlow,
-    #[error("the body broke off")]
-    Broken,
-    #[error("too many bytes are being answered; try again, and add replicas where it happens often")]
+    #[error("the connection closed before the body was complete")]
+    Incomplete,
+    #[error("too many bytes are being answered; try again, and add replicas if this happens often")]
     Busy,
 }
 
@@ -43,36 +55,43 @@ impl NotRead {
     /// For metrics.
     pub fn reason(self) -> &'static str {
         match self {
-            NotRead::TooLarge(_) => "body-too-large",
+            NotRead::TooLarge(_) | NotRead::NotAskedFor(_) => "body-too-large",
             NotRead::TooSlow => "body-too-slow",
-            NotRead::Broken => "body-broken",
+            NotRead::Incomplete => "body-incomplete",
             NotRead::Busy => "busy",
         }
     }
 }
 
 impl Bodies {
-    pub fn new(most: usize, together: usize, time: Duration) -> Self {
-        let together = Arc::new(Semaphore::new(together.min(Semaphore::MAX_PERMITS)));
-        Bodies { most, time, together }
+    /// Bodies of at most `most` bytes, and of so many bytes together; the latter for all clients and for strangers.
+    pub fn new(most: usize, (together, strangers): (usize, usize), time: Duration) -> Self {
+        let bytes = |count: usize| Arc::new(Semaphore::new(count.min(Semaphore::MAX_PERMITS)));
+        Bodies { most, time, together: bytes(together), strangers: bytes(strangers) }
     }
 
-    /// Reads a whole body.
-    pub async fn read(&self, body: Incoming) -> Result<Held, NotRead> {
-        tokio::time::timeout(self.time, self.collect(body)).await.unwrap_or(Err(NotRead::TooSlow))
+    /// Reads a whole body. A client that `waits` to be told to send it is told nothing if it is too large.
+    pub async fn read(&self, body: Incoming, waits: bool, is_known: bool) -> Result<Held, NotRead> {
+        if waits && self.is_too_large(&body) {
+            return Err(NotRead::NotAskedFor(self.most));
+        }
+        tokio::time::timeout(self.time, self.collect(body, is_known)).await.unwrap_or(Err(NotRead::TooSlow))
     }
 
-    async fn collect(&self, mut body: Incoming) -> Result<Held, NotRead> {
-        let announced = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
+    fn is_too_large(&self, body: &Incoming) -> bool {
+        usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX) > self.most
+    }
+
+    async fn collect(&self, mut body: Incoming, is_known: bool) -> Result<Held, NotRead> {
         let mut bytes = BytesMut::new();
         let mut seen: usize = 0;
-        let mut share: Option<OwnedSemaphorePermit> = None;
-        let mut refused = (announced > self.most).then_some(NotRead::TooLarge(self.most));
+        let mut share: Option<Share> = None;
+        let mut refused = self.is_too_large(&body).then_some(NotRead::TooLarge(self.most));
         while let Some(frame) = body.frame().await {
-            let Ok(data) = frame.map_err(|_error| NotRead::Broken)?.into_data() else { continue };
+            let Ok(data) = frame.map_err(|_error| NotRead::Incomplete)?.into_data() else { continue };
             seen = seen.saturating_add(data.len());
             if refused.is_none() {
-                refused = match self.take(data.len(), &mut share) {
+                refused = match self.take(data.len(), is_known, &mut share) {
                     _ if seen > self.most => Some(NotRead::TooLarge(self.most)),
                     Ok(()) => None,
                     Err(busy) => Some(busy),
@@ -80,24 +99,36 @@ impl Bodies {
             }
             match refused {
                 None => bytes.extend_from_slice(&data),
-                // What was refused needs no memory, and no end.
+                // What was refused is not kept, and need not end.
                 Some(_) if seen > self.most.saturating_mul(PATIENCE) => break,
                 Some(_) => (bytes, share) = (BytesMut::new(), None),
             }
         }
         match refused {
-            None => Ok(Held { bytes: bytes.freeze(), _share: share }),
+            None => Ok(Held { bytes: bytes.freeze(), share }),
             Some(refused) => Err(refused),
         }
     }
 
-    fn take(&self, bytes: usize, share: &mut Option<OwnedSemaphorePermit>) -> Result<(), NotRead> {
+    fn take(&self, bytes: usize, is_known: bool, share: &mut Option<Share>) -> Result<(), NotRead> {
         let count = u32::try_from(bytes).map_err(|_larger| NotRead::Busy)?;
-        let more = Arc::clone(&self.together).try_acquire_many_owned(count).map_err(|_full| NotRead::Busy)?;
+        let of = |part: &Arc<Semaphore>| Arc::clone(part).try_acquire_many_owned(count).map_err(|_full| NotRead::Busy);
+        let of_strangers = if is_known { None } else { Some(of(&self.strangers)?) };
+        let more = Share { of_all: of(&self.together)?, of_strangers };
         match share {
             Some(share) => share.merge(more),
             None => *share = Some(more),
         }
         Ok(())
+    }
+}
+
+impl Share {
+    fn merge(&mut self, more: Share) {
+        self.of_all.merge(more.of_all);
+        match (&mut self.of_strangers, more.of_strangers) {
+            (Some(part), Some(more)) => part.merge(more),
+            (part, more) => *part = part.take().or(more),
+        }
     }
 }

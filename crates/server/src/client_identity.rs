@@ -1,10 +1,11 @@
-//! Who a client is: its certificate is asked for in the handshake and judged afterwards, for each request, so that a
-//! certificate that is no good closes nothing but what asks for a good one.
+//! Who a client is. The handshake asks for a certificate, and each request judges it afterwards: a certificate that is not
+//! good enough for one path does not close another that needs none.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arc_swap::ArcSwap;
+use host::sha256;
 use tokio_rustls::rustls::client::danger::HandshakeSignatureValid;
 use tokio_rustls::rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
 use tokio_rustls::rustls::pki_types::{CertificateDer, UnixTime};
@@ -18,7 +19,7 @@ use x509_parser::parse_x509_certificate;
 
 use crate::serving_pair::{CannotUse, Validity, certificates, now};
 
-/// Takes every certificate whose holder proves to have its key. What the certificate is worth is for [`Clients`] to say.
+/// Takes every certificate whose holder proves to have its key. [`Clients`] says what the certificate is worth.
 #[derive(Debug)]
 pub struct AskedFor(pub Arc<CryptoProvider>);
 
@@ -27,7 +28,7 @@ impl ClientCertVerifier for AskedFor {
         false
     }
 
-    /// None: a client that is given names may keep a certificate to itself that a reloaded CA would have been glad of.
+    /// None: a client that is given names might not send a certificate that a reloaded CA would accept.
     fn root_hint_subjects(&self) -> &[DistinguishedName] {
         &[]
     }
@@ -68,23 +69,27 @@ impl ClientCertVerifier for AskedFor {
 #[derive(Debug)]
 pub struct Authority {
     verifier: Arc<dyn ClientCertVerifier>,
-    /// When at least one of the certificates holds for the longest.
+    /// Of the certificate that is valid for the longest.
     pub validity: Validity,
 }
 
 impl Authority {
     /// Reads the certificates that sign clients.
+    ///
+    /// A leaf certificate is refused: as a trust anchor it would accept itself, whoever signed it, and nothing else.
     pub fn read(file: &Path, pem: &[u8], cryptography: &Arc<CryptoProvider>) -> Result<Self, CannotUse> {
         let mut roots = RootCertStore::empty();
         let mut validity: Option<Validity> = None;
         for certificate in certificates(file, pem)? {
             let its = Validity::of(&certificate).map_err(|problem| CannotUse::new(file, problem))?;
             validity = Some(validity.filter(|validity| validity.until >= its.until).unwrap_or(its));
-            roots.add(certificate).map_err(|error| CannotUse::new(file, format!("no CA certificate: {error}")))?;
+            signs_others(&certificate).map_err(|problem| CannotUse::new(file, problem))?;
+            let not_usable = |error| CannotUse::new(file, format!("a certificate cannot be used as a CA: {error}"));
+            roots.add(certificate).map_err(not_usable)?;
         }
         let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), Arc::clone(cryptography)).build();
         let verifier = verifier.map_err(|error| CannotUse::new(file, error.to_string()))?;
-        let validity = validity.ok_or_else(|| CannotUse::new(file, "no certificate in it"))?;
+        let validity = validity.ok_or_else(|| CannotUse::new(file, "there is no certificate in it"))?;
         Ok(Authority { verifier, validity })
     }
 }
@@ -97,16 +102,16 @@ pub struct Clients {
     pub name: Option<String>,
 }
 
-/// Why a client is not answered. The texts are for whoever sets it up; they tell nothing of the CA.
+/// Why a client is not answered. The messages are for the person who sets it up; they reveal nothing about the CA.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NotAnswered {
-    #[error("a client certificate is wanted, and none came")]
+    #[error("a client certificate is required but none was sent")]
     None,
-    #[error("the client certificate is not signed by the CA that is asked for, not for clients, or not valid now")]
+    #[error("the client certificate is not signed by the required CA, not for client authentication, or not valid now")]
     Chain,
-    #[error("the client certificate is not for the name of `--client-name`")]
+    #[error("the client certificate is not for the name in `--client-name`")]
     Name,
-    #[error("TLS 1.3 is wanted")]
+    #[error("TLS 1.3 is required")]
     OldTls,
 }
 
@@ -127,7 +132,7 @@ impl NotAnswered {
 pub struct Peer {
     chain: Vec<CertificateDer<'static>>,
     is_tls13: bool,
-    /// What the last request was told, and for how long that holds: a chain is checked again only when the CA was
+    /// What the last request was told, and how long that is valid: a chain is checked again only when the CA was
     /// reloaded or something has expired.
     known: Mutex<Vec<Known>>,
 }
@@ -143,6 +148,11 @@ impl Peer {
     pub fn new(chain: Option<&[CertificateDer<'_>]>, version: Option<ProtocolVersion>) -> Self {
         let chain = chain.unwrap_or_default().iter().map(|certificate| certificate.clone().into_owned()).collect();
         Peer { chain, is_tls13: version == Some(ProtocolVersion::TLSv1_3), known: Mutex::new(Vec::new()) }
+    }
+
+    /// The digest of its own certificate, whatever that is worth.
+    pub fn certificate(&self) -> Option<String> {
+        self.chain.first().map(|leaf| sha256(leaf))
     }
 
     /// Gatekeeper always speaks TLS 1.3.
@@ -186,7 +196,20 @@ impl Peer {
     }
 }
 
-/// Whether one of the certificate's own DNS names is this one. Exactly: a wildcard names no client.
+/// Whether a certificate may sign others.
+fn signs_others(certificate: &CertificateDer<'_>) -> Result<(), String> {
+    let (_, certificate) =
+        parse_x509_certificate(certificate).map_err(|error| format!("a certificate cannot be read: {error}"))?;
+    let is_ca = certificate.is_ca();
+    let usage = certificate.key_usage().ok().flatten();
+    if is_ca && usage.is_none_or(|usage| usage.value.key_cert_sign()) {
+        return Ok(());
+    }
+    let subject: String = certificate.subject().to_string().chars().take(100).collect();
+    Err(format!("the certificate of `{subject}` is not a CA certificate"))
+}
+
+/// Whether one of the certificate's own DNS names is exactly this one. A wildcard does not name a client.
 fn is_for(certificate: &CertificateDer<'_>, name: &str) -> bool {
     let Ok((_, certificate)) = parse_x509_certificate(certificate) else { return false };
     let Ok(Some(names)) = certificate.subject_alternative_name() else { return false };

@@ -1,5 +1,7 @@
 //! One question, judged by the module: measured, counted, and written into the log, without the objects.
 
+use std::borrow::Cow;
+use std::fmt;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -7,12 +9,14 @@ use host::{CannotCall, Module};
 use placement_guard::rules::decision::Decision;
 use placement_guard::rules::settings::section_names;
 use placement_guard::verdict::Verdict;
-use serde::Deserialize;
-use serde::de::IgnoredAny;
+use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use crate::key::Subject;
+use crate::asker::Asker;
+use crate::evaluation::NotEvaluated;
+use crate::key::{Question, Subject};
 use crate::metrics::Metrics;
+use crate::settings::CheckedSettings;
 
 /// Judges with one module.
 pub struct Judge {
@@ -20,26 +24,31 @@ pub struct Judge {
     metrics: Arc<Metrics>,
 }
 
-/// Why there is no decision. All of it is of the moment: nobody may keep it.
+/// Why there is no decision. All of these are transient: nobody may cache them.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
-    #[error("the evaluation was stopped at its time limit; see whether the server is short of processor time")]
+    #[error("the evaluation was stopped at its time limit; check whether the server is short of processor time")]
     Deadline,
-    #[error("the module broke off: {0}; where it was refused memory, the object is larger than this policy can judge")]
-    Broke(String),
-    #[error("the module answers what is no decision; give `--module` a module of this program's version")]
+    #[error(
+        "the keys of one request together may take {0} seconds; ask for fewer keys at once, or check whether the server \
+         is short of processor time"
+    )]
+    RequestDeadline(u64),
+    #[error("the module trapped: {0}; if it ran out of memory, the object is larger than this policy can judge")]
+    Trapped(String),
+    #[error("the module's answer is not a decision; give `--module` a module of this program's version")]
     NoDecision,
     #[error("{0}")]
-    NotEvaluated(#[from] crate::evaluation::NotEvaluated),
+    NotEvaluated(#[from] NotEvaluated),
 }
 
 impl Fault {
     /// For metrics.
     pub fn reason(&self) -> &'static str {
-        use crate::evaluation::NotEvaluated;
         match self {
             Fault::Deadline => "deadline",
-            Fault::Broke(_) | Fault::NotEvaluated(NotEvaluated::Broken) => "broke-off",
+            Fault::RequestDeadline(_) => "request-deadline",
+            Fault::Trapped(_) | Fault::NotEvaluated(NotEvaluated::Failed) => "trapped",
             Fault::NoDecision => "no-decision",
             Fault::NotEvaluated(NotEvaluated::Busy) => "busy",
         }
@@ -51,20 +60,29 @@ impl Judge {
         Judge { module, metrics }
     }
 
-    /// Judges a request under settings; `face` is who asked, for the log. Blocks until it is judged.
-    pub fn judge(&self, face: &'static str, settings: &RawValue, request: &RawValue) -> Result<Verdict, Fault> {
-        let subject = Subject::of(request);
+    /// Judges a request of an API server under settings that were checked. Blocks until it is judged.
+    pub fn review(&self, settings: &CheckedSettings, request: &RawValue, asker: &Asker) -> Result<Verdict, Fault> {
+        self.judge("admit", &Question { settings: settings.json(), request }, asker)
+    }
+
+    /// Judges a question that brings its own settings, which the module checks with it. Blocks until it is judged.
+    pub fn question(&self, question: &Question<'_>, asker: &Asker) -> Result<Verdict, Fault> {
+        self.judge("query", question, asker)
+    }
+
+    fn judge(&self, face: &'static str, question: &Question<'_>, asker: &Asker) -> Result<Verdict, Fault> {
+        let Question { settings, request } = question;
+        let Subject { operation, kind, namespace, name, user } = Subject::of(request);
         let begin = Instant::now();
         let payload = format!(r#"{{"settings":{},"request":{}}}"#, settings.get(), request.get());
         let called = self.module.call_counted("validate", payload.as_bytes());
         let elapsed = begin.elapsed();
         self.metrics.evaluated(elapsed.as_secs_f64(), called.ticks);
         let microseconds = u64::try_from(elapsed.as_micros()).unwrap_or(u64::MAX);
-        let Subject { operation, kind, namespace, name, user } = subject;
         let judged = match called.answer {
             Ok(answer) => serde_json::from_slice::<Decision>(&answer).map_err(|_other| Fault::NoDecision),
             Err(CannotCall::Deadline) => Err(Fault::Deadline),
-            Err(error) => Err(Fault::Broke(first_line(&error.to_string()))),
+            Err(error) => Err(Fault::Trapped(first_line(&error.to_string()))),
         };
         match judged {
             Ok(decision) => {
@@ -73,25 +91,29 @@ impl Judge {
                 for rule in rules(settings) {
                     self.metrics.decided(rule, word);
                 }
-                tracing::info!(
-                    face,
-                    operation,
-                    kind,
-                    namespace,
-                    name,
-                    user,
-                    microseconds,
-                    verdict = word,
-                    relation = verdict.annotations.get("relation").map(String::as_str),
-                    findings = verdict.annotations.get("findings").map(String::as_str),
-                    "decision"
-                );
+                if asker.may_log_decision() {
+                    tracing::info!(
+                        face,
+                        operation,
+                        kind,
+                        namespace,
+                        name,
+                        user,
+                        microseconds,
+                        verdict = word,
+                        relation = verdict.annotations.get("relation").map(String::as_str),
+                        findings = verdict.annotations.get("findings").map(String::as_str),
+                        "decision"
+                    );
+                }
                 Ok(verdict)
             }
             Err(fault) => {
                 self.metrics.fault(fault.reason());
-                let reason = fault.to_string();
-                tracing::error!(face, operation, kind, namespace, name, user, microseconds, reason, "no decision");
+                if asker.may_log_complaint() {
+                    let reason = fault.to_string();
+                    tracing::error!(face, operation, kind, namespace, name, user, microseconds, reason, "no decision");
+                }
                 Err(fault)
             }
         }
@@ -106,17 +128,55 @@ fn word(verdict: &Verdict) -> &'static str {
     }
 }
 
-/// The rules that the settings name; `other` where they name none that is known, so that no request makes labels.
+/// The rules that the settings name; `other` if they do not name a known one, so that requests cannot invent labels.
 fn rules(settings: &RawValue) -> Vec<&'static str> {
-    #[derive(Deserialize)]
-    #[serde(transparent)]
-    struct Sections(std::collections::BTreeMap<String, IgnoredAny>);
-    let sections = serde_json::from_str::<Sections>(settings.get()).map(|sections| sections.0).unwrap_or_default();
-    let known: Vec<&str> = section_names().filter(|name| sections.contains_key(*name)).collect();
-    if known.is_empty() { vec!["other"] } else { known }
+    let sections: Sections = serde_json::from_str(settings.get()).unwrap_or_default();
+    if sections.0.is_empty() { vec!["other"] } else { sections.0 }
+}
+
+/// The known sections of some settings, in the order of the rules. Nothing is kept of the unknown ones, however many there are.
+#[derive(Default)]
+struct Sections(Vec<&'static str>);
+
+impl<'de> Deserialize<'de> for Sections {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(Sections::default())
+    }
+}
+
+impl<'de> Visitor<'de> for Sections {
+    type Value = Sections;
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("settings")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Sections, A::Error> {
+        let mut named = Vec::new();
+        while let Some(name) = members.next_key::<Cow<'de, str>>()? {
+            members.next_value::<IgnoredAny>()?;
+            named.extend(section_names().find(|known| *known == name && !named.contains(known)));
+        }
+        Ok(Sections(section_names().filter(|known| named.contains(known)).collect()))
+    }
 }
 
 fn first_line(text: &str) -> String {
     const LONGEST: usize = 200;
     text.lines().next().unwrap_or_default().chars().take(LONGEST).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn decisions_count_for_the_rules_that_the_settings_name() {
+        let of = |settings: &str| rules(&RawValue::from_string(settings.to_owned()).unwrap());
+        let known = r#"{"tolerations":{},"x":1,"volumeNodeAffinity":{"y":[]},"tolerations":{}}"#;
+        assert_eq!(of(known), ["volumeNodeAffinity", "tolerations"]);
+        for other in ["{}", "7", r#"{"x":1}"#, r#"["tolerations"]"#] {
+            assert_eq!(of(other), ["other"], "{other}");
+        }
+    }
 }

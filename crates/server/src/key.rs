@@ -4,15 +4,17 @@
 //! {"v":1,"settings":{…},"request":{"operation":…,"kind":…,"object":…,"oldObject":…,…}}
 //! ```
 //!
-//! The module is given `settings` and `request` byte by byte as they stand in the key.
+//! The module gets `settings` and `request` byte by byte as they are in the key.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-/// The one version that is answered.
+use crate::json;
+
+/// The only version that is answered.
 pub const VERSION: u64 = 1;
 
-/// What is asked. Members that this version does not know are left unread.
+/// What is asked. Members that this version does not know are not read.
 #[derive(Debug)]
 pub struct Question<'k> {
     pub settings: &'k RawValue,
@@ -34,12 +36,7 @@ struct Written<'k> {
 /// # Errors
 /// What makes it one that cannot be answered: a sentence for the template's author.
 pub fn read(key: &str) -> Result<Question<'_>, String> {
-    // A list would be read as the members in their order.
-    if !key.trim_ascii_start().starts_with('{') {
-        return Err(String::from("no JSON object"));
-    }
-    let written: Written<'_> = serde_json::from_str(key)
-        .map_err(|error| format!("no JSON object: line {}, column {}", error.line(), error.column()))?;
+    let written: Written<'_> = json::object(key).map_err(|problem| format!("it is not a question: {problem}"))?;
     let version = written.v.ok_or("member `v` is missing")?.get();
     if version != VERSION.to_string() {
         let shown: String = version.chars().take(20).collect();
@@ -51,7 +48,7 @@ pub fn read(key: &str) -> Result<Question<'_>, String> {
     })
 }
 
-/// What the log and the metrics say of a question: what it is about, and which rules it asks.
+/// What the log says about a question.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Subject {
     pub operation: String,
@@ -62,7 +59,7 @@ pub struct Subject {
 }
 
 impl Subject {
-    /// Of a request; what cannot be read is empty here, and refused by the module.
+    /// Of a request. What cannot be read is empty here, and the module refuses it.
     pub fn of(request: &RawValue) -> Self {
         #[derive(Deserialize, Default)]
         #[serde(default, rename_all = "camelCase")]
@@ -85,7 +82,7 @@ impl Subject {
         }
         /// Names are at most this long in Kubernetes.
         const LONGEST: usize = 253;
-        let request: Request = serde_json::from_str(request.get()).unwrap_or_default();
+        let request: Request = json::object(request.get()).unwrap_or_default();
         let cut = |text: Option<String>| -> String { text.unwrap_or_default().chars().take(LONGEST).collect() };
         Subject {
             operation: cut(request.operation),
@@ -102,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn settings_and_request_are_handed_on_byte_by_byte() {
+    fn settings_and_request_are_passed_on_byte_by_byte() {
         let key = r#"{"more":[1],"request":{"b":9007199254740993,"a":null},"settings":{"x": 1e2},"v":1}"#;
         let question = read(key).unwrap();
         assert_eq!(question.settings.get(), r#"{"x": 1e2}"#);
@@ -113,19 +110,19 @@ mod tests {
     fn a_key_that_cannot_be_answered_says_why() {
         let deep = "[".repeat(100_000);
         let cases = [
-            ("", "no JSON object"),
-            ("pv-data", "no JSON object"),
-            (r#"[1,{},{}]"#, "no JSON object"),
-            (&deep, "no JSON object"),
-            ("{", "no JSON object: line 1, column 1"),
+            ("", "it is not a question: line 1, column 0"),
+            ("pv-data", "it is not a question: it must be a JSON object"),
+            (r#"[1,{},{}]"#, "it is not a question: it must be a JSON object"),
+            (&deep, "it is not a question: it must be a JSON object"),
+            ("{", "it is not a question: line 1, column 1"),
             (r#"{"settings":{},"request":{}}"#, "member `v` is missing"),
             (r#"{"v":2,"settings":{},"request":{}}"#, "version `2` is not known, only 1"),
             (r#"{"v":"1","settings":{},"request":{}}"#, "version `\"1\"` is not known, only 1"),
             (r#"{"v":1.0,"settings":{},"request":{}}"#, "version `1.0` is not known, only 1"),
             (r#"{"v":1,"request":{}}"#, "member `settings` is missing"),
             (r#"{"v":1,"settings":{}}"#, "member `request` is missing"),
-            (r#"{"v":1,"v":1,"settings":{},"request":{}}"#, "no JSON object: line 1, column 10"),
-            (r#"{"v":1,"settings":{},"request":{}} {}"#, "no JSON object: line 1, column 36"),
+            (r#"{"v":1,"v":1,"settings":{},"request":{}}"#, "it is not a question: line 1, column 10"),
+            (r#"{"v":1,"settings":{},"request":{}} {}"#, "it is not a question: line 1, column 36"),
         ];
         for (key, problem) in cases {
             assert_eq!(read(key).map(|_| ()), Err(String::from(problem)), "{}", key.get(..80).unwrap_or(key));

@@ -2,21 +2,21 @@
 //! the API server's admission webhooks with a policy module.
 //!
 //! It judges nothing. A request becomes bytes, the module (through `host`, a fresh instance each time) turns them into a
-//! decision, and the decision is put into words of the protocol: [`query`](self) for Gatekeeper, `admit` for the API
-//! server. What it is made of, one subject per file:
+//! decision, and the server writes the decision in the words of the protocol: [`query`](self) for Gatekeeper, `admit` for
+//! the API server. Its parts, one subject per file:
 //!
 //! ```text
-//! server ─▶ listener ─▶ connection ─▶ routes ─┬─▶ query ─┬─▶ judge ─▶ evaluation ─▶ host
-//!              │  TLS     deadlines             └─▶ admit ─┘    │         bounded
-//!              ├─ serving_pair, client_identity                └─▶ metrics, one line of the log
+//! server ─▶ listener ─▶ connection ─▶ routes ─┬─▶ query ─┬─▶ evaluation ─▶ judge ─▶ host
+//!              │ slots     deadlines            └─▶ admit ─┘   queue            └─▶ metrics, one line of the log
+//!              ├─ serving_pair, client_identity, asker
 //!              └─ reload (files that change)        operations: /healthz /readyz /metrics
 //! ```
 //!
 //! # Faults
 //!
-//! What is wrong with a key is a refusal, and Gatekeeper may keep it. What is wrong with this moment (no room, a deadline,
-//! a module that breaks) is a `systemError`, of which Gatekeeper keeps nothing, and the key has no item at all: Gatekeeper
-//! keeps every item that it gets, also beside a `systemError`. Nothing is ever an item's `error`.
+//! If something is wrong with a key, that is a refusal, and Gatekeeper may cache it. A transient error (no room, a deadline,
+//! a module that traps) is a `systemError`, and the key has no item at all: Gatekeeper caches nothing of a `systemError`,
+//! but every item that it gets next to one. The server never uses an item's `error`.
 #![deny(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -31,11 +31,14 @@
 )]
 
 mod admit;
+mod answer;
+mod asker;
 mod body;
 mod client_identity;
 mod config;
 mod connection;
 mod evaluation;
+mod json;
 mod judge;
 mod key;
 mod listener;
@@ -44,10 +47,13 @@ mod metrics;
 mod operations;
 mod process;
 mod query;
+mod queue;
 mod reload;
 mod routes;
 mod server;
 mod serving_pair;
+mod settings;
+mod slots;
 
 pub use config::{Bounds, Config, QueryClients};
 pub use process::serve;

@@ -1,6 +1,7 @@
-//! What the server counts, in the text format of OpenMetrics. Every label has few values, none of them from a request.
+//! What the server counts, in the text format of OpenMetrics. Every label has few values, and none of them comes from a request.
 
 use std::fmt;
+use std::sync::atomic::Ordering;
 
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::encoding::text::encode;
@@ -8,8 +9,10 @@ use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::{Registry, Unit};
 
+use crate::logging;
 use crate::serving_pair::Validity;
 
 /// One decision by one rule that was in force.
@@ -49,6 +52,15 @@ struct What {
     what: &'static str,
 }
 
+/// What runs here.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub struct Build {
+    pub version: &'static str,
+    pub module: String,
+    /// Empty without settings.
+    pub settings: String,
+}
+
 type Latency = Family<At, Histogram, fn() -> Histogram>;
 
 /// Everything that is counted.
@@ -59,13 +71,15 @@ pub struct Metrics {
     requests: Family<Answered, Counter>,
     latency: Latency,
     evaluation: Histogram,
-    steps: Histogram,
+    ticks: Histogram,
+    wait: Histogram,
     in_flight: Gauge,
     connections: Gauge,
     closed: Family<Reason, Counter>,
     clients: Family<Reason, Counter>,
     expiry: Family<What, Gauge>,
     reloads: Family<Reloaded, Counter>,
+    log_lines: Family<Reason, Counter>,
 }
 
 impl fmt::Debug for Metrics {
@@ -86,32 +100,42 @@ impl Metrics {
             requests: Family::default(),
             latency,
             evaluation: Histogram::new([0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 2.5]),
-            steps: Histogram::new([0.0, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0]),
+            ticks: Histogram::new([0.0, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0]),
+            wait: Histogram::new([0.0001, 0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0]),
             in_flight: Gauge::default(),
             connections: Gauge::default(),
             closed: Family::default(),
             clients: Family::default(),
             expiry: Family::default(),
             reloads: Family::default(),
+            log_lines: Family::default(),
         };
         let registry = &mut metrics.registry;
         registry.register("decisions", "Decisions, once for each rule in force", metrics.decisions.clone());
-        registry.register("faults", "Faults of the moment: questions without a decision", metrics.faults.clone());
+        registry.register("faults", "Transient errors: questions without a decision", metrics.faults.clone());
         registry.register("requests", "Answers by path and status", metrics.requests.clone());
         let seconds = || Unit::Seconds;
         let about = "From the end of a request's headers to its answer";
         registry.register_with_unit("request", about, seconds(), metrics.latency.clone());
         registry.register_with_unit("evaluation", "One evaluation", seconds(), metrics.evaluation.clone());
-        let about = "Steps of an evaluation: ticks of the engine, a hundredth of a second each";
-        registry.register("evaluation_steps", about, metrics.steps.clone());
-        registry.register("evaluations_in_flight", "Evaluations that run now", metrics.in_flight.clone());
-        registry.register("connections", "Connections that are open now", metrics.connections.clone());
+        let about = "Ticks of the engine during one evaluation, a hundredth of a second each";
+        registry.register("evaluation_ticks", about, metrics.ticks.clone());
+        let about = "From the arrival of a question to the begin of its evaluation";
+        registry.register_with_unit("evaluation_wait", about, seconds(), metrics.wait.clone());
+        registry.register("evaluations_in_flight", "Evaluations that are running", metrics.in_flight.clone());
+        registry.register("connections", "Connections that are open", metrics.connections.clone());
         let about = "Connections that the server refused or closed, and handshakes that failed";
         registry.register("connections_closed", about, metrics.closed.clone());
-        registry.register("clients_refused", "Requests from clients that are not answered", metrics.clients.clone());
+        registry.register(
+            "clients_refused",
+            "Requests from clients that are not allowed to ask",
+            metrics.clients.clone(),
+        );
         let about = "When the certificate ends, in seconds since 1970";
         registry.register("certificate_expiry_timestamp_seconds", about, metrics.expiry.clone());
         registry.register("reloads", "Attempts to load certificates whose files changed", metrics.reloads.clone());
+        let about = "Lines that are not in the log: one client caused too many, or they could not be written in time";
+        registry.register("log_lines_dropped", about, metrics.log_lines.clone());
         metrics
     }
 
@@ -128,9 +152,23 @@ impl Metrics {
         self.latency.get_or_create(&At { path }).observe(seconds);
     }
 
-    pub fn evaluated(&self, seconds: f64, steps: u64) {
+    pub fn evaluated(&self, seconds: f64, ticks: u64) {
         self.evaluation.observe(seconds);
-        self.steps.observe(f64::from(u32::try_from(steps).unwrap_or(u32::MAX)));
+        self.ticks.observe(f64::from(u32::try_from(ticks).unwrap_or(u32::MAX)));
+    }
+
+    pub fn waited(&self, seconds: f64) {
+        self.wait.observe(seconds);
+    }
+
+    pub fn log_line_suppressed(&self) {
+        self.log_lines.get_or_create(&Reason { reason: "flood" }).inc();
+    }
+
+    /// Says what runs here. Called once.
+    pub fn describe(&mut self, build: Build) {
+        let about = "The program's version, and the digests of the module and of the settings";
+        self.registry.register("build", about, Info::new(build));
     }
 
     /// Until it is dropped.
@@ -161,6 +199,10 @@ impl Metrics {
 
     /// The text for Prometheus.
     pub fn text(&self) -> Result<String, fmt::Error> {
+        let not_written = self.log_lines.get_or_create(&Reason { reason: "not-written" });
+        not_written.inner().store(logging::dropped(), Ordering::Relaxed);
+        // A lock that encoding takes too.
+        drop(not_written);
         let mut text = String::new();
         encode(&mut text, &self.registry)?;
         Ok(text)

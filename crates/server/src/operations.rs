@@ -15,11 +15,13 @@ use crate::serving_pair::now;
 const TEXT: &str = "text/plain; charset=utf-8";
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// What whoever operates the server asks.
+/// Answers the people and programs that operate the server.
 pub struct Operations {
     pub metrics: Arc<Metrics>,
     pub files: Arc<Files>,
     pub stopping: Arc<AtomicBool>,
+    /// What runs here, a line for each thing.
+    pub about: String,
 }
 
 impl Operations {
@@ -28,8 +30,8 @@ impl Operations {
         let (status, kind, text) = match request.uri().path() {
             "/healthz" => (StatusCode::OK, TEXT, String::from("ok\n")),
             "/readyz" => match self.not_ready() {
-                None => (StatusCode::OK, TEXT, String::from("ok\n")),
-                Some(reason) => (StatusCode::SERVICE_UNAVAILABLE, TEXT, format!("not ready: {reason}\n")),
+                None => (StatusCode::OK, TEXT, format!("ok\n{}", self.about)),
+                Some(reason) => (StatusCode::SERVICE_UNAVAILABLE, TEXT, format!("not ready: {reason}\n{}", self.about)),
             },
             "/metrics" => match self.metrics.text() {
                 Ok(text) => (StatusCode::OK, OPEN_METRICS, text),
@@ -37,7 +39,9 @@ impl Operations {
                     (StatusCode::INTERNAL_SERVER_ERROR, TEXT, format!("metrics cannot be written: {error}\n"))
                 }
             },
-            _ => (StatusCode::NOT_FOUND, TEXT, String::from("there are /healthz, /readyz and /metrics\n")),
+            _ => {
+                (StatusCode::NOT_FOUND, TEXT, String::from("not found; the paths are /healthz, /readyz and /metrics\n"))
+            }
         };
         let mut response = Response::new(Full::new(Bytes::from(text)));
         *response.status_mut() = status;
@@ -45,7 +49,7 @@ impl Operations {
         response
     }
 
-    /// Why no requests should come here: the module was loaded before there was anybody to ask.
+    /// Why no requests should come here. The module needs no look: it is loaded before the server listens.
     fn not_ready(&self) -> Option<String> {
         if self.stopping.load(Ordering::Relaxed) {
             return Some(String::from("the server is stopping"));

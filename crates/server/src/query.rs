@@ -2,13 +2,17 @@
 
 use std::collections::HashSet;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
+use bytes::Bytes;
 use futures_util::future::join_all;
 use hyper::StatusCode;
 use placement_guard::verdict::Verdict;
 use serde::{Deserialize, Serialize};
 
+use crate::asker::Asker;
 use crate::evaluation::Pool;
+use crate::json;
 use crate::judge::{Fault, Judge};
 use crate::key;
 use crate::metrics::Metrics;
@@ -22,6 +26,8 @@ pub struct Query {
     pub metrics: Arc<Metrics>,
     /// Of one request.
     pub most_keys: usize,
+    /// For all keys of one request.
+    pub time: Duration,
 }
 
 #[derive(Deserialize)]
@@ -61,8 +67,7 @@ struct Item<'k> {
     value: Value,
 }
 
-/// A decision as templates read it. Everything is a text, a list of texts or `allowed`, but for the code: Gatekeeper reads
-/// numbers as floating point.
+/// A decision as templates read it. Only the code is a number: Gatekeeper reads numbers as floating point.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 struct Value {
     allowed: bool,
@@ -85,7 +90,7 @@ impl From<Verdict> for Value {
 /// A status and a body.
 pub type Answer = (StatusCode, Vec<u8>);
 
-/// An answer without decisions. Gatekeeper keeps nothing of it.
+/// An answer without decisions. Gatekeeper caches nothing of it.
 pub fn system_error(status: StatusCode, problem: impl Into<String>) -> Answer {
     (status, body(Vec::new(), problem.into()))
 }
@@ -93,23 +98,27 @@ pub fn system_error(status: StatusCode, problem: impl Into<String>) -> Answer {
 fn body(items: Vec<Item<'_>>, system_error: String) -> Vec<u8> {
     let response = Response { idempotent: true, items, system_error };
     let response = ProviderResponse { api_version: API_VERSION, kind: "ProviderResponse", response };
-    // Structs of texts always have a form in JSON; were that ever untrue, an empty body is what templates refuse.
+    // Structs of strings can always be written as JSON; if that ever fails, templates refuse an empty body.
     serde_json::to_vec(&response).unwrap_or_default()
 }
 
 impl Query {
     /// Answers every key once, in the order in which they first occur.
-    pub async fn answer(&self, bytes: &[u8]) -> Answer {
-        let keys = match self.read(bytes) {
+    pub async fn answer(&self, bytes: Bytes, asker: &Arc<Asker>) -> Answer {
+        let deadline = Instant::now().checked_add(self.time);
+        let keys = match self.read(&bytes) {
             Ok(keys) => keys,
             Err(problem) => {
                 self.metrics.fault("request");
                 return system_error(StatusCode::BAD_REQUEST, problem);
             }
         };
+        // The keys are a copy of all that matters.
+        drop(bytes);
         let mut seen = HashSet::new();
         let keys: Vec<Arc<str>> = keys.into_iter().map(Arc::from).filter(|key| seen.insert(Arc::clone(key))).collect();
-        let values = join_all(keys.iter().map(|key| self.value(Arc::clone(key)))).await;
+        drop(seen);
+        let values = join_all(keys.iter().map(|key| self.value_until(deadline, key, asker))).await;
         let mut faults = 0_usize;
         let mut first = None;
         let mut items = Vec::with_capacity(keys.len());
@@ -128,27 +137,38 @@ impl Query {
     }
 
     fn read(&self, bytes: &[u8]) -> Result<Vec<String>, String> {
-        let request: ProviderRequest = serde_json::from_slice(bytes).map_err(|error| {
-            format!("the body is no ProviderRequest: line {}, column {}", error.line(), error.column())
-        })?;
+        let text = std::str::from_utf8(bytes).map_err(|_error| String::from("the body is not UTF-8"))?;
+        let request: ProviderRequest =
+            json::object(text).map_err(|problem| format!("the body is not a ProviderRequest: {problem}"))?;
         if (request.api_version.as_str(), request.kind.as_str()) != (API_VERSION, "ProviderRequest") {
-            return Err(format!("the body is no ProviderRequest of `{API_VERSION}`"));
+            return Err(format!("the body is not a ProviderRequest of `{API_VERSION}`"));
         }
         let keys = request.request.and_then(|request| request.keys).unwrap_or_default();
         if keys.len() > self.most_keys {
-            return Err(format!("{} keys are asked, the most is {}; ask fewer at once", keys.len(), self.most_keys));
+            return Err(format!("{} keys requested; at most {} are allowed", keys.len(), self.most_keys));
         }
         Ok(keys)
     }
 
-    async fn value(&self, key: Arc<str>) -> Result<Value, Fault> {
-        let judge = Arc::clone(&self.judge);
-        let metrics = Arc::clone(&self.metrics);
-        let evaluated = self.pool.run(move || match key::read(&key) {
-            Ok(question) => judge.judge("query", question.settings, question.request).map(Value::from),
+    async fn value_until(&self, deadline: Option<Instant>, key: &Arc<str>, asker: &Arc<Asker>) -> Result<Value, Fault> {
+        let value = self.value(Arc::clone(key), asker);
+        let Some(deadline) = deadline else { return value.await };
+        tokio::time::timeout_at(deadline.into(), value).await.unwrap_or_else(|_elapsed| {
+            let fault = Fault::RequestDeadline(self.time.as_secs());
+            self.metrics.fault(fault.reason());
+            Err(fault)
+        })
+    }
+
+    async fn value(&self, key: Arc<str>, asker: &Arc<Asker>) -> Result<Value, Fault> {
+        let (judge, metrics, asking) = (Arc::clone(&self.judge), Arc::clone(&self.metrics), Arc::clone(asker));
+        let evaluated = self.pool.run(asker, key.len(), move || match key::read(&key) {
+            Ok(question) => judge.question(&question, &asking).map(Value::from),
             Err(problem) => {
                 metrics.decided("none", "unreadable");
-                tracing::info!(face = "query", verdict = "unreadable", problem, "key");
+                if asking.may_log_complaint() {
+                    tracing::info!(face = "query", verdict = "unreadable", problem, "key");
+                }
                 Ok(refusal(&problem))
             }
         });
@@ -160,7 +180,7 @@ impl Query {
     }
 }
 
-/// The one answer to a key that cannot be read: whoever sends it again gets it again, so it may be kept.
+/// The only answer to a key that cannot be read. It never changes, so Gatekeeper may cache it.
 fn refusal(problem: &str) -> Value {
     Value {
         allowed: false,

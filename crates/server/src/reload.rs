@@ -1,8 +1,9 @@
 //! Certificates that change while the server runs.
 //!
-//! The files are read again and again and compared, rather than watched: Kubernetes swaps a symbolic link somewhere above
-//! them, which looks the same to a reader whatever the file system. What is new takes effect for the next handshake, or
-//! the next request; connections stay. What cannot be used is said once, and the old stays in force.
+//! The server reads the files again and again and compares them, rather than watching them: Kubernetes swaps a symbolic
+//! link somewhere above them, which looks the same to a reader on every file system. New files take effect for the next
+//! handshake, or the next request; connections stay open. The log mentions once what cannot be used, and the old files
+//! stay in force.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -22,7 +23,7 @@ struct Watched<T> {
     /// For people and metrics.
     what: &'static str,
     files: Vec<PathBuf>,
-    /// As they were read last, also where nothing could be made of them; nothing where they could not be read.
+    /// As they were read last, even if they could not be used; empty if they could not be read.
     seen: Mutex<Vec<Vec<u8>>>,
     current: Arc<ArcSwap<T>>,
     make: Make<T>,
@@ -52,7 +53,7 @@ impl<T> Watched<T> {
 
     fn look(&self, cryptography: &Arc<CryptoProvider>, metrics: &Metrics) {
         let (first, again) = (read(&self.files), read(&self.files));
-        // Files that are just being swapped may be read from both sides of the swap; the next look sees them whole.
+        // Files may be swapped between two reads; the next look sees them whole.
         let contents = match (first, again) {
             (Ok(first), Ok(again)) if first == again => Ok(first),
             (Err(error), Err(_)) => Err(error),
@@ -75,7 +76,7 @@ impl<T> Watched<T> {
             }
             Err(error) => {
                 metrics.reloaded(self.what, "failed");
-                tracing::error!(what = self.what, %error, "not reloaded, the old one stays in force");
+                tracing::error!(what = self.what, %error, "not reloaded; the old one stays in force");
             }
         }
     }
@@ -101,19 +102,19 @@ impl Files {
             ([certificate_file, key_file], [certificate, key]) => {
                 ServingPair::read((certificate_file, certificate), (key_file, key), cryptography)
             }
-            _ => Err(CannotUse::new(&PathBuf::new(), "a certificate and a key are wanted")),
+            _ => Err(CannotUse::new(&PathBuf::new(), "a certificate and a key are required")),
         };
         let context = (&cryptography, &*metrics);
         let pair = Watched::load("serving certificate", vec![certificate, key], make, |pair| pair.validity, context)?;
         Ok(Files { pair, authorities: Vec::new(), cryptography, metrics })
     }
 
-    /// Loads a CA of clients too.
+    /// Loads a client CA too.
     pub fn load_authority(&mut self, what: &'static str, file: PathBuf) -> Result<Arc<ArcSwap<Authority>>, CannotUse> {
         let make = |files: &[PathBuf], contents: &[Vec<u8>], cryptography: &Arc<CryptoProvider>| match (files, contents)
         {
             ([file], [pem]) => Authority::read(file, pem, cryptography),
-            _ => Err(CannotUse::new(&PathBuf::new(), "one file of certificates is wanted")),
+            _ => Err(CannotUse::new(&PathBuf::new(), "one file of certificates is required")),
         };
         let context = (&self.cryptography, &*self.metrics);
         let authority = Watched::load(what, vec![file], make, |authority| authority.validity, context)?;
@@ -122,7 +123,7 @@ impl Files {
         Ok(current)
     }
 
-    /// The pair to show, whichever it is by then.
+    /// The pair to show, as it was loaded last.
     pub fn pair(&self) -> Arc<ArcSwap<ServingPair>> {
         Arc::clone(&self.pair.current)
     }
@@ -135,7 +136,7 @@ impl Files {
         }
     }
 
-    /// How long each of them holds.
+    /// When each of them is valid.
     pub fn validities(&self) -> Vec<(&'static str, Validity)> {
         let authorities = self.authorities.iter().map(|it| (it.what, it.current.load().validity));
         std::iter::once((self.pair.what, self.pair.current.load().validity)).chain(authorities).collect()

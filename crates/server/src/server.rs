@@ -1,4 +1,4 @@
-//! The server as a whole: put together, run, and brought to an end without losing a request.
+//! The server as a whole: put together, run, and ended without losing a request.
 
 use std::future::Future;
 use std::net::SocketAddr;
@@ -7,8 +7,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use host::{CannotCall, Module};
 use hyper_util::server::graceful::GracefulShutdown;
-use placement_guard::rules::decision::SettingsVerdict;
-use serde_json::value::RawValue;
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::crypto::ring;
@@ -21,12 +19,13 @@ use crate::config::Config;
 use crate::evaluation::Pool;
 use crate::judge::Judge;
 use crate::listener::Connections;
-use crate::metrics::Metrics;
+use crate::metrics::{Build, Metrics};
 use crate::operations::Operations;
 use crate::query::Query;
 use crate::reload::Files;
 use crate::routes::Routes;
 use crate::serving_pair::{CannotUse, Shown};
+use crate::settings::CheckedSettings;
 
 /// Why the server does not start.
 #[derive(Debug, thiserror::Error)]
@@ -35,33 +34,33 @@ pub enum CannotServe {
     Certificates(#[from] CannotUse),
     #[error("TLS cannot be set up: {0}")]
     Tls(#[from] rustls::Error),
-    #[error("`{address}` cannot be listened on: {error}")]
+    #[error("cannot listen on `{address}`: {error}")]
     Listen { address: SocketAddr, error: std::io::Error },
     #[error("{0}")]
     Settings(String),
-    #[error("the module gives no answer: {0}")]
+    #[error("the module does not answer: {0}")]
     Module(#[from] CannotCall),
-    #[error("the system does not let it run: {0}")]
+    #[error("the system does not let the server run: {0}")]
     System(#[from] std::io::Error),
 }
 
 impl CannotServe {
-    /// What to do about it.
+    /// What to do about the error.
     pub fn remedy(&self) -> &'static str {
         match self {
             CannotServe::Certificates(_) => {
-                "give files that hold `-----BEGIN …-----`, the key of the certificate among them"
+                "give PEM files: a certificate with its key, and for clients a CA certificate"
             }
             CannotServe::Tls(_) => "give another certificate",
-            CannotServe::Listen { .. } => "give an address of this machine that is free",
-            CannotServe::Settings(_) => "write settings that this module knows",
-            CannotServe::Module(_) => "give a module of this program",
-            CannotServe::System(_) => "allow it threads and signals",
+            CannotServe::Listen { .. } => "give a free address of this machine",
+            CannotServe::Settings(_) => "write settings that this module accepts",
+            CannotServe::Module(_) => "give a module of this program's version",
+            CannotServe::System(_) => "make sure the process may create threads and handle signals",
         }
     }
 }
 
-/// A server that listens and answers nobody yet.
+/// A server that listens, but does not answer yet.
 pub struct Server {
     listener: TcpListener,
     operations_listener: TcpListener,
@@ -76,7 +75,7 @@ impl Server {
     /// Loads everything and begins to listen.
     ///
     /// # Errors
-    /// Everything that would keep it from answering.
+    /// Everything that would keep the server from answering.
     pub async fn bind(config: Config, module: Arc<Module>) -> Result<Self, CannotServe> {
         let Config {
             module_name,
@@ -89,8 +88,15 @@ impl Server {
             settings,
             bounds,
         } = config;
-        let metrics = Arc::new(Metrics::new());
-        let settings = settings.map(|settings| usable(&module, settings)).transpose()?;
+        let settings = settings.map(|settings| CheckedSettings::check(&module, settings)).transpose()?;
+        let build = Build {
+            version: env!("CARGO_PKG_VERSION"),
+            module: module.digest().to_owned(),
+            settings: settings.as_ref().map(|settings| settings.digest().to_owned()).unwrap_or_default(),
+        };
+        let mut metrics = Metrics::new();
+        metrics.describe(build.clone());
+        let metrics = Arc::new(metrics);
         let cryptography = Arc::new(ring::default_provider());
         let mut files = Files::load((certificate, key), Arc::clone(&cryptography), Arc::clone(&metrics))?;
         let query_clients = match query_clients {
@@ -109,7 +115,12 @@ impl Server {
         let tls = tls.with_client_cert_verifier(Arc::new(AskedFor(cryptography)));
         let tls = TlsAcceptor::from(Arc::new(tls.with_cert_resolver(Arc::new(Shown(files.pair())))));
         let judge = Arc::new(Judge::new(module, Arc::clone(&metrics)));
-        let pool = Arc::new(Pool::new(bounds.evaluations, bounds.queue, Arc::clone(&metrics)));
+        // Where some clients are known, strangers cannot use up what those need.
+        let knows_some = query_clients.is_some() || admit_clients.is_some();
+        let for_strangers = |all: usize| if knows_some { all / 2 } else { all };
+        let queue = (bounds.queue, for_strangers(bounds.queue));
+        let pool = Arc::new(Pool::new(bounds.evaluations, queue, Arc::clone(&metrics)));
+        let bodies = (bounds.bodies, for_strangers(bounds.bodies));
         let stopping = Arc::new(AtomicBool::new(false));
         let routes = Routes {
             query: Query {
@@ -117,48 +128,63 @@ impl Server {
                 pool: Arc::clone(&pool),
                 metrics: Arc::clone(&metrics),
                 most_keys: bounds.keys,
+                time: bounds.answering,
             },
             query_clients,
-            admit: Admit { judge, pool, metrics: Arc::clone(&metrics), settings },
+            admit: settings.map(|settings| Admit {
+                judge,
+                pool,
+                metrics: Arc::clone(&metrics),
+                settings: Arc::new(settings),
+            }),
             admit_clients,
-            bodies: Bodies::new(bounds.body, bounds.bodies, bounds.reading),
+            bodies: Bodies::new(bounds.body, bodies, bounds.reading),
             metrics: Arc::clone(&metrics),
             stopping: Arc::clone(&stopping),
         };
-        let asked =
-            Operations { metrics: Arc::clone(&metrics), files: Arc::new(files), stopping: Arc::clone(&stopping) };
+        let about = match &*build.settings {
+            "" => format!("module {}\n", build.module),
+            settings => format!("module {}\nsettings {settings}\n", build.module),
+        };
+        let operations_paths = Operations {
+            metrics: Arc::clone(&metrics),
+            files: Arc::new(files),
+            stopping: Arc::clone(&stopping),
+            about,
+        };
         let (listener, operations_listener) = (listener(listen).await?, listener(operations).await?);
-        tracing::info!(module = module_name, "loaded");
+        let settings_digest = Some(build.settings).filter(|digest| !digest.is_empty());
+        tracing::info!(module = module_name, module_digest = build.module, settings_digest, "loaded");
         Ok(Server {
             listener,
             operations_listener,
             tls,
             routes: Arc::new(routes),
-            operations: Arc::new(asked),
+            operations: Arc::new(operations_paths),
             connections: Connections { bounds, metrics, graceful: GracefulShutdown::new() },
             stopping,
         })
     }
 
-    /// Where `/v1/query` and `/v1/admit` are.
+    /// The address of `/v1/query` and `/v1/admit`.
     ///
     /// # Errors
-    /// When the system cannot say.
+    /// When the system cannot tell.
     pub fn address(&self) -> std::io::Result<SocketAddr> {
         self.listener.local_addr()
     }
 
-    /// Where health and metrics are.
+    /// The address of health and metrics.
     ///
     /// # Errors
-    /// When the system cannot say.
+    /// When the system cannot tell.
     pub fn operations_address(&self) -> std::io::Result<SocketAddr> {
         self.operations_listener.local_addr()
     }
 
-    /// Answers until `stop` comes true, and then drains: it says that it is not ready, takes connections for as long as
-    /// some may still be sent here, then no more, and waits for the requests that are there. True when all of them were
-    /// answered in time.
+    /// Answers until `stop` completes, and then drains: it says that it is not ready, still accepts connections for as long
+    /// as the cluster may send some, then accepts no more, and waits for the requests that have begun. True when all of
+    /// them were answered in time.
     pub async fn run(self, stop: impl Future<Output = ()>) -> bool {
         if let (Ok(address), Ok(operations)) = (self.address(), self.operations_address()) {
             tracing::info!(%address, %operations, "listening");
@@ -170,7 +196,7 @@ impl Server {
             loop {
                 tokio::time::sleep(bounds.reload).await;
                 let files = Arc::clone(&files);
-                // Files are read on a thread that may wait for them; a panic there ends nothing but this look.
+                // Files are read on a thread that may block; a panic there ends only this look.
                 let _ = tokio::task::spawn_blocking(move || files.look()).await;
             }
         });
@@ -195,14 +221,4 @@ impl Server {
 
 async fn listener(address: SocketAddr) -> Result<TcpListener, CannotServe> {
     TcpListener::bind(address).await.map_err(|error| CannotServe::Listen { address, error })
-}
-
-/// Settings that the module knows.
-fn usable(module: &Module, settings: String) -> Result<Arc<RawValue>, CannotServe> {
-    let answer = module.call("validate_settings", settings.as_bytes())?;
-    let verdict = serde_json::from_slice::<SettingsVerdict>(&answer)
-        .map_err(|error| CannotServe::Settings(format!("the module answers what is no verdict: {error}")))?;
-    verdict.into_result().map_err(CannotServe::Settings)?;
-    let settings = RawValue::from_string(settings).map_err(|error| CannotServe::Settings(error.to_string()))?;
-    Ok(Arc::from(settings))
 }

@@ -106,10 +106,9 @@ pub struct VolumeEdit<'t> {
     all_facts: Facts,
 }
 
-/// All work after reading that is linear in the size of a volume, as a multiple of the steps for reading it: parsing the
-/// conditions, looking up keys and values, making a box of each term, and describing the terms. It is spent before the
-/// search, so that a search that takes the rest of the budget does not suppress the other findings.
-const PREPARING: usize = 3;
+/// The part of the steps for reading that the findings about the new terms take. It is spent before the search, so that a
+/// search that takes the rest of the budget does not suppress these findings. The algebra charges for its own work.
+const STATE_PART: usize = 3;
 
 impl<'t> VolumeEdit<'t> {
     /// `steps` is what reading both states took.
@@ -123,7 +122,7 @@ impl<'t> VolumeEdit<'t> {
         steps: usize,
         budget: &mut Budget,
     ) -> Result<Self, Exhausted> {
-        budget.spend(steps.saturating_mul(PREPARING))?;
+        budget.spend(steps / STATE_PART)?;
         let mut outline = Outline::default();
         let volumes: Vec<&Volume> = old.into_iter().chain([new]).collect();
         let facts = topology.facts_about(&volumes);

@@ -1,5 +1,5 @@
-//! Starts the provider, and a server with a handler that does nothing, and has both driven by Gatekeeper's own client
-//! (`cluster-tests/gatekeeper/load`): `make load`.
+//! Starts the provider, and a server with a handler that does nothing, and drives both with Gatekeeper's own client
+//! (`tests/cluster/gatekeeper/load`): `make load`.
 //!
 //! The servers are processes of their own, so that the memory is theirs alone, and the provider logs as it always does.
 
@@ -20,7 +20,7 @@ fn main() {
     }
 }
 
-/// Whether the client found what it must find. The servers have ended then.
+/// Whether the client found what it must find. The servers have ended by then.
 fn drive(client: &str, requests: &str) -> bool {
     let folder = tempfile::tempdir().unwrap();
     certificates::write(folder.path());

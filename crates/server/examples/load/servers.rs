@@ -32,7 +32,7 @@ pub struct Child {
 }
 
 impl Child {
-    /// Starts this program again as one of the servers. It says its address on standard error; its log goes nowhere.
+    /// Starts this program again as one of the servers. It prints its address on standard error; its log is thrown away.
     pub fn start(server: &str, folder: &Path) -> Self {
         let mut process = Command::new(std::env::current_exe().unwrap())
             .args([server.as_ref(), folder.as_os_str()])
@@ -66,7 +66,7 @@ impl Drop for Child {
     }
 }
 
-/// Ends this process when the one that started it is gone, in whatever way: its end of the pipe closes with it.
+/// Ends this process when the one that started it ends, in any way: its end of the pipe closes with it.
 fn end_with_the_run() {
     std::thread::spawn(|| {
         let _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
@@ -77,7 +77,7 @@ fn end_with_the_run() {
 /// The provider as `placement-guard serve` runs it.
 pub fn provider(folder: &Path) {
     end_with_the_run();
-    server::logging::begin();
+    let _log = server::logging::begin().unwrap();
     let module = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/placement-guard.wasm");
     let bounds = Bounds::default();
     let instances = u32::try_from(bounds.evaluations).unwrap() + 1;
@@ -102,7 +102,7 @@ pub fn provider(folder: &Path) {
     });
 }
 
-/// The same TLS and the same HTTP, and as little as Gatekeeper's client takes for an answer to whatever comes.
+/// The same TLS and the same HTTP, and the smallest answer that Gatekeeper's client accepts, to every request.
 pub fn nothing(folder: &Path) {
     end_with_the_run();
     let certificate = CertificateDer::from_pem_file(folder.join("tls.crt")).unwrap();

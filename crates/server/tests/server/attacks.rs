@@ -1,4 +1,4 @@
-//! Clients and modules that mean no good. Each time the server stays up, answers others meanwhile, and counts what
+//! Clients and modules that mean harm. Each time the server stays up, answers others in the meantime, and counts what
 //! happened.
 
 use std::time::Duration;
@@ -17,7 +17,7 @@ fn accepted(key: &str) -> Value {
     json!({"key": key, "value": {"allowed": true, "message": "", "warnings": [], "findings": []}})
 }
 
-/// Somebody else is answered.
+/// Another client is answered.
 async fn others_are_answered(server: &Running) {
     let key = hostile::key(ACCEPTS, 0);
     let answer = server.gatekeeper().post("/v1/query", provider_request(&[&key])).await;
@@ -38,13 +38,13 @@ async fn is_refused(server: &Running, pair: Option<&Pair>, problem: &str, reason
 async fn only_gatekeeper_is_answered() {
     let server = start(hostile::module(30), bounds(), None).await;
     let no_chain =
-        "the client certificate is not signed by the CA that is asked for, not for clients, or not valid now";
+        "the client certificate is not signed by the required CA, not for client authentication, or not valid now";
     let ca = &server.pki.ca;
-    is_refused(&server, None, "a client certificate is wanted, and none came", "no-certificate").await;
+    is_refused(&server, None, "a client certificate is required but none was sent", "no-certificate").await;
     is_refused(&server, Some(&Ca::new("test CA").issue(GATEKEEPER)), no_chain, "chain").await;
     is_refused(&server, Some(&ca.issue_expired(GATEKEEPER)), no_chain, "chain").await;
     is_refused(&server, Some(&ca.issue_for_servers_only(GATEKEEPER)), no_chain, "chain").await;
-    let wrong_name = "the client certificate is not for the name of `--client-name`";
+    let wrong_name = "the client certificate is not for the name in `--client-name`";
     for name in ["other.gatekeeper-system.svc", "*.gatekeeper-system.svc", "gatekeeper-webhook-service"] {
         is_refused(&server, Some(&ca.issue(name)), wrong_name, "name").await;
     }
@@ -54,7 +54,7 @@ async fn only_gatekeeper_is_answered() {
 async fn tls_1_2_is_not_enough_for_gatekeeper() {
     let server = start(hostile::module(30), bounds(), None).await;
     let answer = server.gatekeeper().tls12().post("/v1/query", provider_request(&[hostile::key(ACCEPTS, 1)])).await;
-    assert_eq!(answer, (403, provider_response(json!([]), "TLS 1.3 is wanted")));
+    assert_eq!(answer, (403, provider_response(json!([]), "TLS 1.3 is required")));
     assert_eq!(server.metric("placement_guard_clients_refused_total{reason=\"tls-version\"}").await, 1.0);
     others_are_answered(&server).await;
 }
@@ -120,7 +120,7 @@ async fn a_body_that_does_not_end_is_given_up_with_an_answer() {
     let _ = stream.read_to_end(&mut answer).await;
     let answer = String::from_utf8_lossy(&answer);
     assert!(answer.starts_with("HTTP/1.1 408 "), "{answer}");
-    let expected = provider_response(json!([]), "the body did not come in time");
+    let expected = provider_response(json!([]), "the body did not arrive in time");
     let (_, body) = answer.split_once("\r\n\r\n").unwrap();
     assert_eq!(serde_json::from_str::<Value>(body).unwrap(), expected);
     assert_eq!(server.metric("placement_guard_faults_total{reason=\"body-too-slow\"}").await, 1.0);
@@ -136,6 +136,7 @@ async fn an_answer_that_nobody_takes_is_given_up() {
     let head = format!("POST /v1/query HTTP/1.1\r\nhost: localhost\r\ncontent-length: {}\r\n\r\n", body.len());
     stream.write_all(head.as_bytes()).await.unwrap();
     stream.write_all(body.as_bytes()).await.unwrap();
+    stream.flush().await.unwrap();
     others_are_answered(&server).await;
     server.comes_to("placement_guard_connections_closed_total{reason=\"too-slow\"}", 1.0).await;
     server.comes_to("placement_guard_connections", 0.0).await;
@@ -153,6 +154,7 @@ async fn a_body_of_17_mib_is_refused_in_a_form_that_gatekeeper_reads() {
     // The same connection goes on.
     let answer = connection.post("/v1/query", provider_request(&[&key])).await.unwrap();
     assert_eq!(answer, (200, provider_response(json!([accepted(&key)]), "")));
+    let server = start(hostile::module(30), bounds(), Some("{}")).await;
     let (status, answer) = server.client().post("/v1/admit", vec![b' '; 17 << 20]).await;
     let refusal =
         json!({"code": 413, "message": "the body has more than 16777216 bytes", "reason": "RequestEntityTooLarge"});
@@ -164,7 +166,7 @@ async fn bodies_have_a_bound_together() {
     let server = start(hostile::module(30), Bounds { bodies: 1 << 20, ..bounds() }, None).await;
     let large = provider_request(&["x".repeat(2 << 20)]);
     let answer = server.gatekeeper().post("/v1/query", large).await;
-    let problem = "too many bytes are being answered; try again, and add replicas where it happens often";
+    let problem = "too many bytes are being answered; try again, and add replicas if this happens often";
     assert_eq!(answer, (503, provider_response(json!([]), problem)));
     assert_eq!(server.metric("placement_guard_faults_total{reason=\"busy\"}").await, 1.0);
     others_are_answered(&server).await;
@@ -175,7 +177,7 @@ async fn more_keys_than_1000_are_refused() {
     let server = start(hostile::module(30), bounds(), None).await;
     let keys: Vec<String> = (0..100_000).map(|salt| hostile::key(ACCEPTS, salt)).collect();
     let answer = server.gatekeeper().post("/v1/query", provider_request(&keys)).await;
-    let problem = "100000 keys are asked, the most is 1000; ask fewer at once";
+    let problem = "100000 keys requested; at most 1000 are allowed";
     assert_eq!(answer, (400, provider_response(json!([]), problem)));
     assert_eq!(server.metric("placement_guard_faults_total{reason=\"request\"}").await, 1.0);
     others_are_answered(&server).await;
@@ -186,7 +188,10 @@ async fn connections_have_a_bound() {
     let server = start(hostile::module(30), Bounds { connections: 4, ..bounds() }, None).await;
     let mut open = Vec::new();
     for _ in 0..4 {
-        open.push(server.gatekeeper().open().await);
+        let mut connection = server.gatekeeper().open().await;
+        let (status, _) = connection.post("/v1/query", provider_request(&[hostile::key(ACCEPTS, 0)])).await.unwrap();
+        assert_eq!(status, 200);
+        open.push(connection);
     }
     let mut fifth = TcpStream::connect(server.address).await.unwrap();
     assert_eq!(fifth.read(&mut [0; 1]).await.unwrap_or(0), 0);
@@ -206,11 +211,11 @@ async fn an_evaluation_that_never_ends_costs_one_request() {
     others_are_answered(&server).await;
     assert!(!looping.is_finished());
     let problem = "1 of 1 keys have no decision: the evaluation was stopped at its time limit; \
-        see whether the server is short of processor time";
+        check whether the server is short of processor time";
     assert_eq!(looping.await.unwrap(), (503, provider_response(json!([]), problem)));
     assert_eq!(server.metric("placement_guard_faults_total{reason=\"deadline\"}").await, 1.0);
-    assert_eq!(server.metric("placement_guard_evaluation_steps_bucket{le=\"200.0\"}").await, 1.0);
-    assert_eq!(server.metric("placement_guard_evaluation_steps_bucket{le=\"+Inf\"}").await, 2.0);
+    assert_eq!(server.metric("placement_guard_evaluation_ticks_bucket{le=\"200.0\"}").await, 1.0);
+    assert_eq!(server.metric("placement_guard_evaluation_ticks_bucket{le=\"+Inf\"}").await, 2.0);
     server.comes_to("placement_guard_evaluations_in_flight", 0.0).await;
     others_are_answered(&server).await;
 }
@@ -219,9 +224,9 @@ async fn an_evaluation_that_never_ends_costs_one_request() {
 async fn what_breaks_a_module_is_never_kept_and_costs_one_key() {
     let server = start(hostile::module(30), bounds(), None).await;
     for (behaviour, reason, problem) in [
-        (EATS, "broke-off", "the module broke off: "),
-        (LIES, "broke-off", "the evaluation broke off; the log says more"),
-        (BABBLES, "no-decision", "the module answers what is no decision; "),
+        (EATS, "trapped", "the module trapped: "),
+        (LIES, "trapped", "the evaluation failed; the log says more"),
+        (BABBLES, "no-decision", "the module's answer is not a decision; "),
     ] {
         let series = format!("placement_guard_faults_total{{reason=\"{reason}\"}}");
         let before = server.metric(&series).await;
@@ -241,7 +246,7 @@ async fn evaluations_queue_up_to_a_bound() {
     let keys = [hostile::key(LOOPS, 0), hostile::key(ACCEPTS, 1), hostile::key(ACCEPTS, 2)];
     let answer = server.gatekeeper().post("/v1/query", provider_request(&keys)).await;
     let problem = "2 of 3 keys have no decision: the evaluation was stopped at its time limit; \
-        see whether the server is short of processor time";
+        check whether the server is short of processor time";
     assert_eq!(answer, (503, provider_response(json!([accepted(&keys[1])]), problem)));
     assert_eq!(server.metric("placement_guard_faults_total{reason=\"busy\"}").await, 1.0);
     assert_eq!(server.metric("placement_guard_faults_total{reason=\"deadline\"}").await, 1.0);

@@ -1,6 +1,6 @@
 //! Clients: with and without a certificate, of either version of TLS.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -9,7 +9,7 @@ use hyper::client::conn::http1::{self, SendRequest};
 use hyper::{Method, Request};
 use hyper_util::rt::TokioIo;
 use serde_json::Value;
-use tokio::net::TcpStream;
+use tokio::net::{TcpSocket, TcpStream};
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 use tokio_rustls::rustls::crypto::ring;
@@ -24,6 +24,7 @@ pub struct Client {
     address: SocketAddr,
     roots: Arc<RootCertStore>,
     pair: Option<Pair>,
+    from: IpAddr,
     versions: Vec<&'static SupportedProtocolVersion>,
 }
 
@@ -31,11 +32,17 @@ impl Client {
     pub fn new(address: SocketAddr, ca: &Ca) -> Self {
         let mut roots = RootCertStore::empty();
         roots.add(ca.der()).unwrap();
-        Client { address, roots: Arc::new(roots), pair: None, versions: vec![&TLS13, &TLS12] }
+        Client { address, roots: Arc::new(roots), pair: None, from: address.ip(), versions: vec![&TLS13, &TLS12] }
     }
 
     pub fn with(mut self, pair: &Pair) -> Self {
         self.pair = Some(pair.clone());
+        self
+    }
+
+    /// From another address of the loopback interface.
+    pub fn from(mut self, last: u8) -> Self {
+        self.from = [127, 0, 0, last].into();
         self
     }
 
@@ -56,7 +63,9 @@ impl Client {
                 config.with_client_auth_cert(chain, key).unwrap()
             }
         };
-        let stream = TcpStream::connect(self.address).await.unwrap();
+        let socket = TcpSocket::new_v4().unwrap();
+        socket.bind((self.from, 0).into()).unwrap();
+        let stream = socket.connect(self.address).await.unwrap();
         let name = ServerName::try_from("localhost").unwrap();
         TlsConnector::from(Arc::new(config)).connect(name, stream).await.unwrap()
     }

@@ -1,4 +1,4 @@
-//! Modules that misbehave when they are told to: `settings` is a text whose first letter says how.
+//! Modules that misbehave when they are told to: `settings` is a string whose first letter says how.
 
 use std::sync::Arc;
 
@@ -6,11 +6,11 @@ use host::{Host, Limits, Memory, Module};
 
 /// Runs for ever.
 pub const LOOPS: &str = "loop";
-/// Takes memory until it gets no more, and traps, as Rust programs do.
+/// Takes memory until there is no more, and traps, as Rust programs do.
 pub const EATS: &str = "eat";
 /// Hands its host a range that lies outside its memory.
 pub const LIES: &str = "out of range";
-/// Answers what is no decision.
+/// Answers with something that is not a decision.
 pub const BABBLES: &str = "babble";
 /// Accepts, like everything else that is not named here.
 pub const ACCEPTS: &str = "accept";
@@ -20,7 +20,7 @@ const WAT: &str = r#"(module
   (import "wapc" "__guest_request" (func $request (param i32 i32)))
   (import "wapc" "__guest_response" (func $response (param i32 i32)))
   (memory (export "memory") 2)
-  (data (i32.const 16) "{\"accepted\":true}")
+  (data (i32.const 16) "{\"accepted\":true,\"valid\":true}")
   (func (export "__guest_call") (param $operation i32) (param $message i32) (result i32)
     (local $letter i32)
     (call $request (i32.const 1024) (i32.const 2048))
@@ -31,7 +31,7 @@ const WAT: &str = r#"(module
       unreachable))
     (if (i32.eq (local.get $letter) (i32.const 111)) (then (call $response (i32.const 2000000000) (i32.const 9))))
     (if (i32.eq (local.get $letter) (i32.const 98)) (then (call $response (i32.const 17) (i32.const 9)) (return (i32.const 1))))
-    (call $response (i32.const 16) (i32.const 17))
+    (call $response (i32.const 16) (i32.const 30))
     (i32.const 1)))"#;
 
 /// Such a module, whose evaluations may take so many seconds.

@@ -2,11 +2,14 @@
 //! module that `make module` built wherever a decision matters.
 
 mod admit;
+mod answers;
 mod attacks;
 mod client;
 mod drain;
+mod fairness;
 mod hostile;
 mod pki;
 mod query;
 mod reload;
 mod running;
+mod slots;

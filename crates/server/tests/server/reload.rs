@@ -51,7 +51,9 @@ async fn a_new_serving_pair_fails_no_request_and_drops_no_connection() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_cannot_be_used_leaves_the_old_pair_in_force() {
-    let server = start(hostile::module(30), bounds(), None).await;
+    let module = hostile::module(30);
+    let about = format!("module {}\n", module.digest());
+    let server = start(module, bounds(), None).await;
     let (mut broken, other) = (server.pki.ca.issue("localhost"), server.pki.ca.issue("localhost"));
     broken.key = other.key;
     server.pki.mount(&broken, &server.pki.ca.certificate);
@@ -64,7 +66,7 @@ async fn what_cannot_be_used_leaves_the_old_pair_in_force() {
     let key = hostile::key(ACCEPTS, 0);
     let (status, _) = server.gatekeeper().post("/v1/query", provider_request(&[&key])).await;
     assert_eq!(status, 200);
-    assert_eq!(server.operations("/readyz").await, (200, String::from("ok\n")));
+    assert_eq!(server.operations("/readyz").await, (200, format!("ok\n{about}")));
     // Nothing is tried again that has not changed.
     assert_eq!(server.metric(FAILED).await, 3.0);
     assert_eq!(server.metric(LOADED).await, 0.0);
@@ -92,11 +94,27 @@ async fn a_new_client_ca_is_in_force_for_the_next_request_also_on_old_connection
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_server_whose_certificate_has_expired_is_not_ready() {
-    let server = start(hostile::module(30), bounds(), None).await;
-    assert_eq!(server.operations("/readyz").await, (200, String::from("ok\n")));
+    let module = hostile::module(30);
+    let about = format!("module {}\n", module.digest());
+    let server = start(module, bounds(), None).await;
+    assert_eq!(server.operations("/readyz").await, (200, format!("ok\n{about}")));
     server.pki.mount(&server.pki.ca.issue_expired("localhost"), &server.pki.ca.certificate);
     server.comes_to(LOADED, 1.0).await;
-    let not_ready = String::from("not ready: the serving certificate is not valid now\n");
+    let not_ready = format!("not ready: the serving certificate is not valid now\n{about}");
     assert_eq!(server.operations("/readyz").await, (503, not_ready));
     assert_eq!(server.operations("/healthz").await, (200, String::from("ok\n")));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn it_says_what_it_runs() {
+    let module = hostile::module(30);
+    let (digest, settings) = (module.digest().to_owned(), host::sha256(b"{}"));
+    assert!(digest.strip_prefix("sha256:").is_some_and(|hex| hex.len() == 64), "{digest}");
+    assert_eq!(settings, "sha256:44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a");
+    let server = start(module, bounds(), Some("{}")).await;
+    let about = format!("ok\nmodule {digest}\nsettings {settings}\n");
+    assert_eq!(server.operations("/readyz").await, (200, about));
+    let version = env!("CARGO_PKG_VERSION");
+    let labels = format!("version=\"{version}\",module=\"{digest}\",settings=\"{settings}\"");
+    assert_eq!(server.metric(&format!("placement_guard_build_info{{{labels}}}")).await, 1.0);
 }

@@ -31,9 +31,15 @@ pub fn built() -> Arc<Module> {
     Arc::clone(MODULE.get_or_init(load))
 }
 
-/// Bounds for tests: nothing waits longer than it must.
+/// Bounds for tests: nothing waits longer than it must, and only a test of a deadline meets it.
 pub fn bounds() -> Bounds {
-    Bounds { reload: Duration::from_millis(20), linger: Duration::ZERO, ..Bounds::default() }
+    Bounds {
+        reload: Duration::from_millis(20),
+        linger: Duration::ZERO,
+        // Other tests take the processors meanwhile.
+        answering: Duration::from_secs(60),
+        ..Bounds::default()
+    }
 }
 
 /// A server for Gatekeeper, and for API servers under `settings`.
@@ -45,9 +51,16 @@ pub async fn start(module: Arc<Module>, bounds: Bounds, settings: Option<&str>) 
     .await
 }
 
-pub async fn start_with(module: Arc<Module>, change: impl FnOnce(&mut Config)) -> Running {
+/// What keeps a server from starting with a changed configuration.
+pub async fn refused_to_start(change: impl FnOnce(&mut Config)) -> String {
     let pki = Pki::new();
-    let mut config = Config {
+    let mut config = config(&pki);
+    change(&mut config);
+    Server::bind(config, built()).await.err().unwrap().to_string()
+}
+
+fn config(pki: &Pki) -> Config {
+    Config {
         module_name: String::from("test"),
         listen: ([127, 0, 0, 1], 0).into(),
         operations: ([127, 0, 0, 1], 0).into(),
@@ -57,7 +70,12 @@ pub async fn start_with(module: Arc<Module>, change: impl FnOnce(&mut Config)) -
         admit_client_ca: None,
         settings: None,
         bounds: bounds(),
-    };
+    }
+}
+
+pub async fn start_with(module: Arc<Module>, change: impl FnOnce(&mut Config)) -> Running {
+    let pki = Pki::new();
+    let mut config = config(&pki);
     change(&mut config);
     let server = Server::bind(config, module).await.unwrap_or_else(|error| panic!("{error}"));
     let (address, operations) = (server.address().unwrap(), server.operations_address().unwrap());
