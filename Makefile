@@ -7,6 +7,10 @@ SHELL := bash
 
 MODULE := target/placement-guard.wasm
 NOOP := target/noop-policy.wasm
+# Where cargo leaves what is built for development. Always with `--workspace`, so that everything is compiled once.
+BUILT := $(or $(CARGO_TARGET_DIR),target)/debug
+# Where these programs, whose compiler of modules is slow, keep what they compiled; `cargo test` has it from its settings.
+export PLACEMENT_GUARD_COMPILED := $(CURDIR)/target/compiled-modules
 SIZE_LIMIT := 450000
 # Of the workspace: the first in the file.
 VERSION := $(shell sed -n 's/^version = "\(.*\)"$$/\1/p' Cargo.toml | head -n 1)
@@ -19,7 +23,8 @@ help: ## List the targets
 .PHONY: module
 module: ## Build the policy module, target/placement-guard.wasm, annotated for Kubewarden
 	.ci/build-wasm placement-guard target/placement-guard.plain.wasm
-	cargo run --quiet $(LOCKED) --package package -- \
+	cargo build --quiet $(LOCKED) --workspace --bin annotate
+	$(BUILT)/annotate \
 		--metadata metadata.yml --output $(MODULE) target/placement-guard.plain.wasm
 
 .PHONY: build
@@ -28,10 +33,11 @@ build: ## Build the command line, target/release/placement-guard
 
 .PHONY: demo
 demo: module ## Judge recorded requests with the built module, as a table
-	cargo run --quiet $(LOCKED) --package wasm-tests --example demo
+	cargo build --quiet $(LOCKED) --workspace --bin demo
+	$(BUILT)/demo
 
 .PHONY: test
-test: module lint size ## Everything that must hold: build, lint, size, all tests natively and in wasmtime
+test: module size ## All tests, natively and in wasmtime, of a module that is small enough
 	.ci/need-registry
 	cargo test $(LOCKED) --workspace
 	$(MAKE) --no-print-directory npm-test
@@ -39,13 +45,15 @@ test: module lint size ## Everything that must hold: build, lint, size, all test
 .PHONY: npm
 npm: ## Make the npm package, in target/npm
 	.ci/build-wasm placement-guard-js target/placement-guard-js.wasm
-	cargo run --quiet $(LOCKED) --package npm-package -- target/placement-guard-js.wasm target/npm
+	cargo build --quiet $(LOCKED) --workspace --bin npm-package
+	$(BUILT)/npm-package target/placement-guard-js.wasm target/npm
 
 .PHONY: npm-test
 npm-test: npm ## Test the npm package in Node, in TypeScript and in a browser
 	.ci/need-node
 	npm ci --prefix crates/js/tests --ignore-scripts --no-audit --no-fund
-	cargo run --quiet $(LOCKED) --package placement-guard-js --example answers >target/npm-answers.json
+	cargo build --quiet $(LOCKED) --workspace --example answers
+	$(BUILT)/examples/answers >target/npm-answers.json
 	node --test --test-reporter=spec crates/js/tests/*.test.mjs
 
 .PHONY: cluster-test
