@@ -1,5 +1,7 @@
 //! References to images are taken apart as `distribution/reference` takes them apart, and tags are read as versions.
 
+#![allow(clippy::restriction)]
+
 use placement_guard::kubernetes::image::ImageReference;
 use placement_guard::kubernetes::version::{Age, TagVersion};
 use semver::Version;

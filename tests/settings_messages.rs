@@ -1,6 +1,8 @@
 //! What whoever writes the settings reads when they cannot be used: every way to get them wrong that is worth a sentence
 //! of its own, beside that sentence, in `tests/golden/settings_messages.txt`. `BLESS=1` writes the file anew.
 
+#![allow(clippy::restriction)]
+
 use placement_guard::kubewarden;
 use serde_json::Value;
 use testkit::golden::assert_golden;

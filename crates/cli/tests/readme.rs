@@ -1,5 +1,7 @@
 //! The commands that the README shows for the command line, run as they stand there.
 
+#![allow(clippy::restriction)]
+
 mod program;
 #[path = "../../registry/tests/server/mod.rs"]
 #[allow(dead_code, reason = "the other tests of the registry use the rest")]

@@ -1,5 +1,7 @@
 //! `serve` as a process: what it says, what it answers, and how it ends.
 
+#![allow(clippy::restriction)]
+
 #[path = "../../registry/tests/server/mod.rs"]
 #[allow(dead_code, reason = "the other tests of the registry use the rest")]
 mod registry_server;
@@ -208,7 +210,8 @@ fn what_keeps_it_from_starting_is_said_with_what_to_do() {
     let cases: [(&[&str], &str); 8] = [
         (
             &["--module", "none.wasm"],
-            "none.wasm: No such file or directory (os error 2); name a module file, or `HOST/REPOSITORY:TAG` in a registry",
+            "none.wasm: cannot be read: No such file or directory (os error 2); \
+                name a module file, or `HOST/REPOSITORY:TAG` in a registry",
         ),
         (
             &["--module", "empty"],

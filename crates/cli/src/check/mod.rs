@@ -11,9 +11,10 @@ use serde::Serialize;
 
 use crate::complaint::{Complaint, Outcome};
 use crate::input::Source;
-use crate::judge::{Judge, Loaded};
+use crate::judge::Judge;
 use crate::live_nodes::LiveNodes;
 use crate::manifest::Identity;
+use crate::module::Loaded;
 use crate::output;
 use crate::request::{self, Asked};
 use crate::rollout::Rollout;
