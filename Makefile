@@ -32,8 +32,12 @@ build: ## Build the command line, target/release/placement-guard
 	cargo build $(LOCKED) --release --package placement-guard-cli
 
 .PHONY: cli
-cli: ## Build the command line without `serve` and without wasmtime, in a third of the time; see target/cli/release
+cli: ## Build the command line without `serve` and `--module`, for laptops: target/cli/release/placement-guard
 	cargo build $(LOCKED) --release --package placement-guard-cli --no-default-features --target-dir target/cli
+
+.PHONY: cli-test
+cli-test: cli ## Test the command line without `serve` and `--module`
+	.ci/cli-test
 
 .PHONY: demo
 demo: module ## Judge recorded requests with the built module, as a table
@@ -63,6 +67,10 @@ npm-test: npm ## Test the npm package in Node, in TypeScript and in a browser
 .PHONY: cluster-test
 cluster-test: module ## A real API server with Gatekeeper, from their Go packages: ten minutes the first time, then one
 	.ci/cluster-test
+
+.PHONY: compiled-once
+compiled-once: ## Fail where the demo, the tests and the cluster tests do not share what cargo compiles
+	cargo test $(LOCKED) --workspace --test compiled_once
 
 .PHONY: lint
 lint: ## Formatting, clippy without warnings and, where cargo-deny is installed, deny.toml

@@ -4,13 +4,12 @@
 
 #![allow(clippy::restriction)]
 
-#[path = "layers/sources.rs"]
-mod sources;
+mod layer_sources;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use sources::{Source, circles, paths, read, sources_below};
+use layer_sources::{Source, Tests, circles, paths, read, sources_below};
 
 /// The layers, lowest first, and above them the heap of the module, which no layer may name.
 const LAYERS: [&str; 6] = ["logic", "kubernetes", "rules", "verdict", "kubewarden", HEAP];
@@ -240,7 +239,7 @@ fn wrong_arrows(source: &Source, modules: &BTreeSet<Vec<String>>, dependencies: 
         name if ALONE.contains(&layer) => dependencies.contains(name),
         name => NOT_FOR.iter().any(|(other, crates)| *other == layer && crates.contains(&name)),
     };
-    let paths = paths(source, modules, sources::Tests::Too).into_iter();
+    let paths = paths(source, modules, Tests::Too).into_iter();
     paths.filter(|path| wrong(path)).map(|path| path.join("::")).collect()
 }
 
