@@ -32,8 +32,8 @@ build: ## Build the command line, target/release/placement-guard
 	cargo build $(LOCKED) --release --package placement-guard-cli
 
 .PHONY: cli
-cli: ## Build the command line without `serve` and `--module`, for laptops: target/cli/release/placement-guard
-	cargo build $(LOCKED) --release --package placement-guard-cli --no-default-features --target-dir target/cli
+cli: ## Build the command line without `serve` and `--module`, for laptops: target/laptop/placement-guard
+	cargo build $(LOCKED) --profile laptop --package placement-guard-cli --no-default-features
 
 .PHONY: cli-test
 cli-test: cli ## Test the command line without `serve` and `--module`

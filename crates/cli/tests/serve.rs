@@ -26,6 +26,8 @@ fn repository() -> PathBuf {
 fn program(folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_placement-guard"));
     command.env_clear().current_dir(folder).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    // Where tests share what they compiled.
+    command.envs(std::env::vars_os().filter(|(name, _)| name == "PLACEMENT_GUARD_COMPILED"));
     command
 }
 
