@@ -1,6 +1,8 @@
 //! What the algebra costs, natively, on the questions that grow. `wasm-tests/benches/evaluation.rs` asks the same of the
 //! built module.
 
+#![allow(clippy::restriction)]
+
 use divan::{Bencher, black_box};
 use placement_guard::logic::{
     Axis, Budget, Condition, Containment, Domain, Facts, Outline, Space, Term, Union, contained,

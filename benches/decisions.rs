@@ -1,6 +1,8 @@
 //! What one request costs natively, from bytes to bytes. `wasm-tests/benches/evaluation.rs` asks the same of the built
 //! module.
 
+#![allow(clippy::restriction)]
+
 use std::time::{Duration, Instant};
 
 use divan::Bencher;

@@ -1,6 +1,8 @@
 //! Every rule on one request: each reports everything that it finds, and the report has one order, whatever the order of
 //! the settings.
 
+#![allow(clippy::restriction)]
+
 use placement_guard::kubewarden;
 use placement_guard::rules::finding::Code;
 use serde_json::{Value, json};

@@ -1,7 +1,13 @@
-//! Every case of `policies/cases/`, answered by the library. The built module answers the same cases in `wasm-tests`.
+//! Every case of `policies/cases/`, answered by the library, as a test of its own: `cargo test --test corpus -- NAME`. The
+//! built module answers the same cases in `wasm-tests`.
 
-use std::sync::LazyLock;
+#![allow(clippy::restriction)]
 
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::{LazyLock, OnceLock};
+
+use libtest_mimic::{Arguments, Failed, Trial};
 use placement_guard::kubernetes::field::{self, Field};
 use placement_guard::kubernetes::node_selector::Labels;
 use placement_guard::kubernetes::volume::Volume;
@@ -11,58 +17,79 @@ use placement_guard::verdict::{self, Verdict};
 use serde_json::{Value, json};
 use testkit::Case;
 
-/// Every case with its answer. Some cost their whole budget, so each is answered once.
-static ANSWERED: LazyLock<Vec<(Case, Value)>> = LazyLock::new(|| {
-    let cases = testkit::cases().unwrap_or_else(|complaints| panic!("cases that cannot be read:\n{complaints}"));
-    let answer = |case: &Case| match case.function() {
-        "validate" => kubewarden::validate(&case.payload()),
-        _ => kubewarden::validate_settings(&case.payload()),
-    };
-    let answered = cases.into_iter().map(|case| {
-        let answer = json_of(&answer(&case));
-        (case, answer)
+/// What each case is held against, beside what it says itself.
+type Law = fn(&Case, &Value) -> Result<(), String>;
+
+const LAWS: [Law; 4] = [Case::check, the_verdict_is_the_decision, settings_are_valid_where_requests_are_judged, replay];
+
+fn main() -> ExitCode {
+    let cases = CASES.iter().map(|asked| {
+        Trial::test(&asked.case.name, || {
+            let wrong: Vec<String> = LAWS.iter().filter_map(|law| law(&asked.case, asked.answer()).err()).collect();
+            if wrong.is_empty() { Ok(()) } else { Err(Failed::from(wrong.join("\n"))) }
+        })
     });
-    answered.collect()
+    let recorded = recorded_requests().into_iter().map(|name| {
+        Trial::test(format!("recorded::{name}"), move || recorded_request_can_be_read(&name).map_err(Failed::from))
+    });
+    let all = [
+        Trial::test("all::examples_are_replayed", || {
+            let replayed: usize = CASES.iter().map(|asked| examples(asked.answer()).count()).sum();
+            if replayed >= 50 { Ok(()) } else { Err(format!("only {replayed} examples were replayed").into()) }
+        }),
+        Trial::test("all::recorded_requests_are_there", || {
+            let found = recorded_requests().len();
+            if found == 71 { Ok(()) } else { Err(format!("found {found} recorded requests of 71").into()) }
+        }),
+    ];
+    let trials = cases.chain(recorded).chain(all).collect();
+    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+}
+
+/// A case with its answer. Some cost their whole budget, so each is answered once.
+struct Asked {
+    case: Case,
+    answer: OnceLock<Value>,
+}
+
+static CASES: LazyLock<Vec<Asked>> = LazyLock::new(|| {
+    let cases = testkit::cases().unwrap_or_else(|complaints| panic!("cases that cannot be read:\n{complaints}"));
+    cases.into_iter().map(|case| Asked { case, answer: OnceLock::new() }).collect()
 });
+
+impl Asked {
+    fn answer(&self) -> &Value {
+        self.answer.get_or_init(|| {
+            json_of(&match self.case.function() {
+                "validate" => kubewarden::validate(&self.case.payload()),
+                _ => kubewarden::validate_settings(&self.case.payload()),
+            })
+        })
+    }
+}
 
 fn json_of(answer: &[u8]) -> Value {
     serde_json::from_slice(answer).expect("an answer is JSON")
 }
 
-/// Fails with one line per case that is not as it should be.
-fn every_case(is_right: impl Fn(&Case, &Value) -> Result<(), String>) {
-    let failures: Vec<String> = ANSWERED
-        .iter()
-        .filter_map(|(case, answer)| is_right(case, answer).err().map(|why| format!("{}: {why}", case.name)))
-        .collect();
-    assert!(failures.is_empty(), "{} cases fail:\n{}", failures.len(), failures.join("\n"));
-}
-
-#[test]
-fn every_case_is_decided_as_it_says() {
-    every_case(Case::check);
-}
-
-#[test]
-fn the_verdict_is_the_decision_with_and_without_the_review_around_the_request() {
-    every_case(|case, answer| {
-        let Some(request) = case.request() else { return Ok(()) };
-        let decision: Decision = serde_json::from_value(answer.clone()).map_err(|error| error.to_string())?;
-        let settings = String::from_utf8_lossy(&case.settings()).into_owned();
-        let review = json!({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": request});
-        for asked in [request, &review] {
-            let verdict = verdict::check(&settings, &asked.to_string());
-            if verdict != Verdict::from(decision.clone()) {
-                return Err(format!("the verdict is {verdict:?}"));
-            }
+/// With and without the review around the request.
+fn the_verdict_is_the_decision(case: &Case, answer: &Value) -> Result<(), String> {
+    let Some(request) = case.request() else { return Ok(()) };
+    let decision: Decision = serde_json::from_value(answer.clone()).map_err(|error| error.to_string())?;
+    let settings = String::from_utf8_lossy(&case.settings()).into_owned();
+    let review = json!({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": request});
+    for asked in [request, &review] {
+        let verdict = verdict::check(&settings, &asked.to_string());
+        if verdict != Verdict::from(decision.clone()) {
+            return Err(format!("the verdict is {verdict:?}"));
         }
-        Ok(())
-    });
+    }
+    Ok(())
 }
 
-#[test]
-fn settings_under_which_a_request_is_judged_are_valid_and_no_others() {
-    every_case(|case, answer| match case.request() {
+/// And no other settings are.
+fn settings_are_valid_where_requests_are_judged(case: &Case, answer: &Value) -> Result<(), String> {
+    match case.request() {
         Some(_) => {
             let verdict = json_of(&kubewarden::validate_settings(&case.settings()));
             let valid = verdict == json!({"valid": true, "message": null});
@@ -75,44 +102,51 @@ fn settings_under_which_a_request_is_judged_are_valid_and_no_others() {
             let expected = json!({"accepted": false, "code": 422, "message": answer["message"]});
             if refusal == expected { Ok(()) } else { Err(format!("a request is answered {refusal}")) }
         }
-    });
+    }
 }
 
-/// What the annotations cite as evidence is put to the plain matcher, whether or not the case expects it.
-#[test]
-fn every_example_node_is_admitted_by_one_side_and_refused_by_the_other() {
-    let mut replayed = 0;
-    for (case, answer) in ANSWERED.iter() {
-        for (annotation, winner, loser) in [("losesNode", "oldObject", "object"), ("gainsNode", "object", "oldObject")]
-        {
-            let Some(node) = answer["audit_annotations"][annotation].as_str() else { continue };
-            let node: Labels = serde_json::from_str(node).expect("a node is a mapping of labels");
-            let admits = |object: &str| {
-                let text = case.request().expect("only requests have evidence")[object].to_string();
-                let object = field::parse(text.as_bytes()).expect("it is JSON");
-                Volume::read(&Field::root("object", &object)).expect("it was judged").admits(&node)
-            };
-            assert!(admits(winner), "{}: {annotation} {node:?} is not admitted by {winner}", case.name);
-            assert!(!admits(loser), "{}: {annotation} {node:?} is admitted by {loser}", case.name);
-            replayed += 1;
+/// The nodes that an answer cites as evidence: the annotation, the node, the side that admits it and the side that does not.
+fn examples(answer: &Value) -> impl Iterator<Item = (&'static str, &str, &'static str, &'static str)> {
+    let sides = [("losesNode", "oldObject", "object"), ("gainsNode", "object", "oldObject")];
+    sides.into_iter().filter_map(|(annotation, winner, loser)| {
+        Some((annotation, answer["audit_annotations"][annotation].as_str()?, winner, loser))
+    })
+}
+
+/// Whether or not the case expects them, examples are put to the plain matcher.
+fn replay(case: &Case, answer: &Value) -> Result<(), String> {
+    for (annotation, node, winner, loser) in examples(answer) {
+        let node: Labels = serde_json::from_str(node).map_err(|error| format!("{annotation}: {error}"))?;
+        let request = case.request().ok_or("only requests have evidence")?;
+        let admits = |object: &str| {
+            let text = request[object].to_string();
+            let object = field::parse(text.as_bytes()).expect("it is JSON");
+            Volume::read(&Field::root("object", &object)).expect("it was judged").admits(&node)
+        };
+        if !admits(winner) || admits(loser) {
+            return Err(format!("{annotation} {node:?} is not admitted by {winner} alone"));
         }
     }
-    assert!(replayed >= 50, "only {replayed} examples were replayed");
+    Ok(())
 }
 
-#[test]
-fn every_recorded_request_can_be_read_and_is_accepted_where_no_rule_is_about_it() {
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/requests");
-    let mut read = 0;
-    for file in std::fs::read_dir(folder).expect("the recorded requests are there") {
-        let name = file.expect("a file").path().file_stem().expect("a name").to_string_lossy().into_owned();
-        let request = testkit::recorded(&name).unwrap_or_else(|error| panic!("{error}"));
-        let payload = json!({"settings": {"volumeNodeAffinity": {}}, "request": request}).to_string();
-        let answer = json_of(&kubewarden::validate(payload.as_bytes()));
-        assert_ne!(answer["code"], 422, "{name}: {answer}");
-        let judged = name.starts_with("pv-update") || name.starts_with("pv-create");
-        assert!(judged || answer == json!({"accepted": true}), "{name}: {answer}");
-        read += 1;
+fn recorded_requests() -> Vec<String> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/requests");
+    let files = std::fs::read_dir(folder).expect("the recorded requests are there");
+    let name = |path: PathBuf| path.file_stem().expect("a name").to_string_lossy().into_owned();
+    let mut names: Vec<String> = files.map(|file| name(file.expect("a file").path())).collect();
+    names.sort_unstable();
+    names
+}
+
+/// It is accepted where no rule is about it.
+fn recorded_request_can_be_read(name: &str) -> Result<(), String> {
+    let request = testkit::recorded(name)?;
+    let payload = json!({"settings": {"volumeNodeAffinity": {}}, "request": request}).to_string();
+    let answer = json_of(&kubewarden::validate(payload.as_bytes()));
+    let judged = name.starts_with("pv-update") || name.starts_with("pv-create");
+    if answer["code"] == 422 || !judged && answer != json!({"accepted": true}) {
+        return Err(format!("is answered {answer}"));
     }
-    assert_eq!(read, 71);
+    Ok(())
 }

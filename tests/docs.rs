@@ -1,5 +1,7 @@
 //! The pages: every link between them leads somewhere, the README stays a front page, and the pages that are generated are current.
 
+#![allow(clippy::restriction)]
+
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 

@@ -1,6 +1,8 @@
 //! References to images are taken apart as `distribution/reference` takes them apart, tags are read as versions, and CSI
 //! sidecars are recognised in the registries that people use.
 
+#![allow(clippy::restriction)]
+
 use placement_guard::kubernetes::image::ImageReference;
 use placement_guard::kubernetes::version::{Age, TagVersion};
 use placement_guard::kubewarden;

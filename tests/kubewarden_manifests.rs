@@ -1,6 +1,8 @@
 //! The policies in `policies/kubewarden/`: whether Kubewarden can read them, and whether what they send to the policy
 //! server is what the module judges: nothing else, and nothing less.
 
+#![allow(clippy::restriction)]
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};

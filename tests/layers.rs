@@ -1,8 +1,15 @@
 //! Arrows go one way: `kubewarden, verdict → rules → kubernetes → logic`. Each layer names only itself and those below it, and
-//! only the crates that are its business. Read from the text of the sources, so that no build can hide an arrow.
+//! only the crates that are its business; the crates of the workspace name only those that they are built on; and no two
+//! files name each other, straight or by way of others. Read from the sources, so that no build can hide an arrow.
 
-use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+#![allow(clippy::restriction)]
+
+mod layer_sources;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use layer_sources::{Source, Tests, circles, paths, read, sources_below};
 
 /// The layers, lowest first, and above them the heap of the module, which no layer may name.
 const LAYERS: [&str; 6] = ["logic", "kubernetes", "rules", "verdict", "kubewarden", HEAP];
@@ -20,29 +27,83 @@ const NOT_FOR: [(&str, &[&str]); 3] =
 /// Parts of the standard library that reach out of the computation.
 const OUTSIDE: [&str; 8] = ["env", "fs", "io", "net", "os", "process", "thread", "time"];
 
+/// The crates that a program or the module is made of, by folder, and the crates of the workspace that each is built on. Only
+/// faces know the rules, and what carries modules about does not know what they decide.
+const CRATES: [(&str, &[&str]); 9] = [
+    (".", &[]),
+    ("crates/cli", &["host", "package", "placement-guard", "registry", "server"]),
+    ("crates/host", &[]),
+    ("crates/js", &["placement-guard"]),
+    ("crates/js/package", &[]),
+    ("crates/package", &[]),
+    ("crates/registry", &["package"]),
+    ("crates/server", &["host", "placement-guard"]),
+    ("crates/templates", &[]),
+];
+
+/// Files that still name each other; the aim is none. An error of the registry says whom it asked and what.
+const CIRCLES: [&str; 0] = [];
+
+/// Crates that only tests and benchmarks use.
+const OF_TESTS: [&str; 5] =
+    ["crates/testkit", "crates/testkit/features", "wasm-tests", "wasm-tests/gatekeeper", "wasm-tests/noop-policy"];
+
 #[test]
 fn no_arrow_runs_backwards() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let dependencies = dependencies(&read(&root.join("Cargo.toml")));
-    let mut files = Vec::new();
-    collect(&root.join("src"), &mut files);
+    let dependencies = dependencies(&read(&root().join("Cargo.toml")));
+    let sources = sources_below(&root().join("src"));
+    let modules = sources.iter().map(|source| source.module.clone()).collect();
     let mut seen = BTreeSet::new();
     let mut complaints = Vec::new();
-    for file in files {
-        let path = file.strip_prefix(root.join("src")).expect("it lies there").to_path_buf();
-        if path == Path::new("lib.rs") {
-            continue;
-        }
-        let module = module_of(&path);
-        match LAYERS.iter().find(|layer| **layer == module[0]) {
+    for source in sources.iter().filter(|source| !source.module.is_empty()) {
+        match LAYERS.iter().find(|layer| **layer == source.module[0]) {
             Some(layer) => seen.insert(*layer),
-            None => panic!("src/{} lies in no layer", path.display()),
+            None => panic!("src/{} lies in no layer", source.file),
         };
-        let wrong = wrong_arrows(&module, &read(&file), &dependencies);
-        complaints.extend(wrong.into_iter().map(|arrow| format!("src/{}: {arrow}", path.display())));
+        let wrong = wrong_arrows(source, &modules, &dependencies);
+        complaints.extend(wrong.into_iter().map(|arrow| format!("src/{}: {arrow}", source.file)));
     }
     assert_eq!(seen.len(), LAYERS.len(), "layers found: {seen:?}");
     assert!(complaints.is_empty(), "{}", complaints.join("\n"));
+}
+
+#[test]
+fn no_files_name_each_other() {
+    let mut files = 0;
+    let mut found = Vec::new();
+    for (folder, _) in CRATES {
+        let sources = sources_below(&root().join(folder).join("src"));
+        files += sources.len();
+        found.extend(circles(&sources).into_iter().map(|circle| format!("{folder}/src: {}", circle.join(", "))));
+    }
+    assert!(files > 100, "only {files} files were read");
+    // Whether there are others, and whether one of these is gone.
+    assert_eq!(found, CIRCLES, "files that name each other, straight or by way of others");
+}
+
+#[test]
+fn crates_are_built_on_those_that_they_may_know() {
+    let members: BTreeSet<String> = {
+        let manifest = read(&root().join("Cargo.toml"));
+        let listed = manifest.split("members = [").nth(1).and_then(|rest| rest.split(']').next()).expect("members");
+        listed.split('"').skip(1).step_by(2).map(String::from).chain([String::from(".")]).collect()
+    };
+    let known: BTreeSet<String> = CRATES.iter().map(|(folder, _)| *folder).chain(OF_TESTS).map(String::from).collect();
+    assert_eq!(members, known, "every crate belongs into one of the two lists of this test");
+    let manifest = |folder: &str| read(&root().join(folder).join("Cargo.toml"));
+    for (folder, may) in CRATES {
+        let wrong: Vec<String> =
+            neighbours(&manifest(folder)).into_iter().filter(|name| !may.contains(&name.as_str())).collect();
+        assert!(wrong.is_empty(), "{folder} is built on {}", wrong.join(", "));
+    }
+}
+
+#[test]
+fn a_crate_of_the_workspace_is_found_however_it_is_named() {
+    let manifest = "[features]\nhost = []\n[dependencies]\nhost.path = \"../host\"\nregistry = { path = \"../registry\" }\n\
+                    serde.workspace = true\n[target.'cfg(unix)'.dependencies]\nserver = { path = \"../server\" }\n\
+                    [dev-dependencies]\ntestkit.path = \"../testkit\"\n[build-dependencies]\npackage.path = \"../p\"\n";
+    assert_eq!(neighbours(manifest), ["host", "package", "registry", "server"].map(String::from).into());
 }
 
 #[test]
@@ -65,23 +126,30 @@ fn an_arrow_that_runs_backwards_is_found_however_it_is_written() {
         ("rules/deep/x.rs", "use super::super::super::kubewarden;", "crate::kubewarden"),
         ("logic/x.rs", "mod tests { use super::super::super::kubernetes::*; }", "crate::kubernetes::*"),
         ("logic/x.rs", "mod a { } use super::super::kubernetes;", "crate::kubernetes"),
-        ("logic/x.rs", "crate::kubernetes::f::<u8>(1)", "crate::kubernetes::f"),
+        ("logic/x.rs", "fn f() { crate::kubernetes::f::<u8>(1) }", "crate::kubernetes::f"),
+        ("logic/x.rs", "fn f() { Vec::<crate::kubernetes::X>::new() }", "crate::kubernetes::X"),
+        ("logic/x.rs", "fn f() { assert!(crate::kubernetes::f(1), \"{}\", 2); }", "crate::kubernetes::f"),
+        ("logic/x.rs", "fn f() { if let Some(crate::rules::X) = y {} }", "crate::rules::X"),
+        ("logic/x.rs", "macro_rules! m { () => { $crate::rules::f() } }", "crate::rules::f"),
+        ("logic/x.rs", "pub(in crate::kubernetes) fn f() {}", "crate::kubernetes"),
         ("logic/x.rs", "use crate::{self as all, logic::Axis};", "crate"),
         ("logic/x.rs", "use super::super::*;", "crate::*"),
         ("logic/x.rs", "use crate as everything;", "crate"),
         ("logic/x.rs", "use {crate::kubernetes::volume, std::fmt};", "crate::kubernetes::volume"),
         ("logic/x.rs", "#[derive(serde::Serialize)] struct S;", "serde::Serialize"),
+        ("logic/x.rs", "#[cfg_attr(test, derive(serde::Serialize))] struct S;", "serde::Serialize"),
         ("logic/x.rs", "use ::serde_json::Value;", "serde_json::Value"),
+        ("logic/x.rs", "extern crate serde;", "serde"),
         ("logic/x.rs", "const X: u8 = b'\"'; use k8s_openapi::api;", "k8s_openapi::api"),
         ("logic/x.rs", "use std::{collections::BTreeMap, fs};", "std::fs"),
-        ("rules/x.rs", "wapc_guest::host_call();", "wapc_guest::host_call"),
+        ("rules/x.rs", "fn f() { wapc_guest::host_call(); }", "wapc_guest::host_call"),
         ("kubewarden.rs", "use crate::heap::Heap;", "crate::heap::Heap"),
         ("heap.rs", "mod tests { use crate::logic; }", "crate::logic"),
         ("heap.rs", "use wapc_guest as host;", "wapc_guest"),
         ("kubernetes/x.rs", "use wapc_guest as host;", "wapc_guest"),
     ];
     for (file, text, arrow) in planted {
-        let found = wrong_arrows(&module_of(Path::new(file)), text, &dependencies(MANIFEST));
+        let found = wrong_arrows(&Source::of(file, text), &BTreeSet::new(), &dependencies(MANIFEST));
         assert!(found.iter().any(|found| found == arrow), "{file}: {text}: found {found:?}");
     }
 }
@@ -90,6 +158,7 @@ fn an_arrow_that_runs_backwards_is_found_however_it_is_written() {
 fn what_is_no_arrow_or_runs_forward_is_left_alone() {
     let fine = [
         ("logic/x.rs", "// crate::rules\n/* use crate::rules; /* crate::kubernetes */ */ use super::facts::Facts;"),
+        ("logic/x.rs", "/// As in [`crate::rules`].\nstruct S;"),
         ("logic/x.rs", r##"const X: &str = "crate::rules"; const Y: &str = r#"use "crate::rules"#;"##),
         ("logic/x.rs", "fn f<'a>(c: char) -> &'a str { if c == '\\'' || c == '\"' { \"serde::x\" } else { \"\" } }"),
         ("logic/mod.rs", "pub use space::{Axis, Space}; pub(super) fn f() {} pub(crate) fn g() {}"),
@@ -106,17 +175,58 @@ fn what_is_no_arrow_or_runs_forward_is_left_alone() {
         ("heap.rs", "mod tests { use super::*; }"),
     ];
     for (file, text) in fine {
-        let found = wrong_arrows(&module_of(Path::new(file)), text, &dependencies(MANIFEST));
+        let found = wrong_arrows(&Source::of(file, text), &BTreeSet::new(), &dependencies(MANIFEST));
         assert!(found.is_empty(), "{file}: {text}: found {found:?}");
     }
+}
+
+#[test]
+fn files_that_name_each_other_are_found_by_whatever_way() {
+    let of =
+        |files: &[(&str, &str)]| circles(&files.iter().map(|(file, text)| Source::of(file, text)).collect::<Vec<_>>());
+    let two = [("a.rs", "use crate::b::B; pub struct A;"), ("b.rs", "pub struct B(super::a::A);")];
+    assert_eq!(of(&two), [["a.rs", "b.rs"]]);
+    let three = [
+        ("lib.rs", "mod a; mod b; mod c; use a::A; use b::B; use c::C;"),
+        ("a.rs", "use crate::b; pub struct A;"),
+        ("b.rs", "fn f() { assert_eq!(crate::c::d::D, 1); } pub struct B;"),
+        ("c/mod.rs", "pub struct C; pub mod d;"),
+        ("c/d.rs", "use crate::a::A;"),
+    ];
+    assert_eq!(of(&three), [["a.rs", "b.rs", "c/d.rs"]]);
+    let through_a_parent = [
+        ("r/mod.rs", "mod one; mod two; pub use one::One as First; pub(crate) use {one::One, two::Two};"),
+        ("r/one.rs", "pub struct One(super::Two);"),
+        ("r/two.rs", "use crate::r::One; pub struct Two;"),
+    ];
+    assert_eq!(of(&through_a_parent), [["r/one.rs", "r/two.rs"]]);
+    let of_a_child_and_its_aunt = [
+        ("r/mod.rs", "mod one; pub struct R;"),
+        ("r/one.rs", "use crate::s::S;"),
+        ("s.rs", "pub struct S(crate::r::R, crate::r::one::One);"),
+    ];
+    assert_eq!(of(&of_a_child_and_its_aunt), [["r/one.rs", "s.rs"]]);
+    let fine = [
+        ("lib.rs", "mod a; mod b; pub use a::A;"),
+        ("a.rs", "use crate::b::B; pub struct A; #[cfg(test)] mod tests { use super::*; use crate::c; }"),
+        ("b.rs", "pub struct B; use std::a; mod a { } fn f() { self::f() }"),
+        ("c.rs", "use crate::a::A;"),
+        ("r/mod.rs", "mod one; pub struct R; fn f() { one::f() }"),
+        ("r/one.rs", "use super::R; pub fn f() {}"),
+    ];
+    assert_eq!(of(&fine), [[""; 0]; 0]);
 }
 
 const MANIFEST: &str = "[dependencies]\nk8s-openapi.workspace = true\nserde = \"1\"\n# a reason\nserde_json = \"1\"\n\
                         wapc-guest = \"1\"\n\n[dev-dependencies]\nproptest = \"1\"\n";
 
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
 /// The paths in a file that its layer may not name, in the order of the text.
-fn wrong_arrows(module: &[String], text: &str, dependencies: &BTreeSet<String>) -> Vec<String> {
-    let layer = module[0].as_str();
+fn wrong_arrows(source: &Source, modules: &BTreeSet<Vec<String>>, dependencies: &BTreeSet<String>) -> Vec<String> {
+    let layer = source.module[0].as_str();
     let height = |name: &str| LAYERS.iter().position(|layer| *layer == name);
     let wrong = |path: &[String]| match path[0].as_str() {
         "crate" => {
@@ -128,17 +238,8 @@ fn wrong_arrows(module: &[String], text: &str, dependencies: &BTreeSet<String>) 
         name if ALONE.contains(&layer) => dependencies.contains(name),
         name => NOT_FOR.iter().any(|(other, crates)| *other == layer && crates.contains(&name)),
     };
-    paths(module, &tokens(text)).into_iter().filter(|path| wrong(path)).map(|path| path.join("::")).collect()
-}
-
-/// The module of a file below `src`.
-fn module_of(file: &Path) -> Vec<String> {
-    let names = file.with_extension("");
-    let mut module: Vec<String> = names.iter().map(|name| name.to_string_lossy().into_owned()).collect();
-    if module.last().is_some_and(|name| name == "mod") {
-        module.pop();
-    }
-    module
+    let paths = paths(source, modules, Tests::Too).into_iter();
+    paths.filter(|path| wrong(path)).map(|path| path.join("::")).collect()
 }
 
 /// The names of a manifest's dependencies, as code spells them.
@@ -149,188 +250,18 @@ fn dependencies(manifest: &str) -> BTreeSet<String> {
     names.filter(|name| !name.starts_with('#')).map(|name| name.replace('-', "_")).collect()
 }
 
-/// Every path of more than one name, and every single name that a `use` brings in; absolute where it begins with
-/// `crate`, `super` or `self`.
-fn paths(module: &[String], tokens: &[String]) -> Vec<Vec<String>> {
-    let mut found = Vec::new();
-    // The modules that are open at this place, each with the number of braces that were open before.
-    let mut inside: Vec<(String, usize)> = Vec::new();
-    let (mut at, mut braces) = (0, 0);
-    while let Some(token) = tokens.get(at) {
-        let here = || module.iter().cloned().chain(inside.iter().map(|(name, _)| name.clone())).collect::<Vec<_>>();
-        match token.as_str() {
-            "mod" if tokens.get(at + 2).is_some_and(|token| token == "{") => {
-                inside.push((tokens[at + 1].clone(), braces));
-                at += 1;
-            }
-            "{" => braces += 1,
-            "}" => {
-                braces -= 1;
-                inside.pop_if(|(_, before)| *before == braces);
-            }
-            "use" => {
-                at = tree(tokens, at + 1, &[], &mut |path| found.push(absolute(&here(), path)));
-                continue;
-            }
-            name if is_name(name) => {
-                let mut several = Vec::new();
-                let end = tree(tokens, at, &[], &mut |path| several.push(absolute(&here(), path)));
-                found.extend(several.into_iter().filter(|path| path.len() > 1));
-                at = end;
-                continue;
-            }
-            _ => {}
-        }
-        at += 1;
-    }
-    found
-}
-
-/// Reads one path or one tree of paths, and tells where it ends.
-fn tree(tokens: &[String], start: usize, prefix: &[String], found: &mut dyn FnMut(&[String])) -> usize {
-    let mut path = prefix.to_vec();
-    let mut at = start;
-    loop {
-        match tokens.get(at).map(String::as_str) {
-            Some("::") if path.is_empty() => at += 1,
-            Some("{") if path.len() == prefix.len() || tokens[at - 1] == "::" => {
-                at += 1;
-                while tokens.get(at).is_some_and(|token| token != "}") {
-                    let before = at;
-                    at = tree(tokens, at, &path, found);
-                    match tokens.get(at).map(String::as_str) {
-                        // The other name that a path is given is no path.
-                        Some("as") => at += 2,
-                        Some(",") => at += 1,
-                        // Whatever is no path.
-                        _ if at == before => at += 1,
-                        _ => {}
-                    }
-                }
-                return at + 1;
-            }
-            Some(name) if is_name(name) || name == "*" => {
-                // `self` in a tree is the path before it.
-                if name != "self" || path.is_empty() {
-                    path.push(name.to_owned());
-                }
-                at += 1;
-            }
-            _ => break,
-        }
-        match tokens.get(at).map(String::as_str) {
-            Some("::") => at += 1,
-            Some("{") if path.is_empty() => {}
-            _ => break,
+/// The crates of the workspace that a manifest names, other than for tests: they have a path.
+fn neighbours(manifest: &str) -> BTreeSet<String> {
+    let mut sections: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    let mut section = "";
+    for line in manifest.lines() {
+        match line.strip_prefix('[') {
+            Some(name) => section = name.trim_end_matches(']'),
+            _ => sections.entry(section).or_default().push(line),
         }
     }
-    if at > start && !path.is_empty() {
-        found(&path);
-    }
-    at
-}
-
-fn is_name(token: &str) -> bool {
-    token.starts_with(|letter: char| letter.is_alphabetic() || letter == '_')
-}
-
-/// The path from the root of the crate, `crate` first; a path that begins elsewhere as it is.
-fn absolute(module: &[String], path: &[String]) -> Vec<String> {
-    let up = path.iter().take_while(|name| *name == "super").count();
-    let root = std::iter::once(String::from("crate"));
-    match path[0].as_str() {
-        "super" => {
-            let above = &module[..module.len().saturating_sub(up)];
-            root.chain(above.iter().cloned()).chain(path[up..].iter().cloned()).collect()
-        }
-        "self" => root.chain(module.iter().cloned()).chain(path[1..].iter().cloned()).collect(),
-        _ => path.to_vec(),
-    }
-}
-
-/// Names, `::` and single characters, without comments and without the insides of strings.
-fn tokens(text: &str) -> Vec<String> {
-    let letters: Vec<char> = text.chars().collect();
-    let is =
-        |at: usize, wanted: &str| wanted.chars().enumerate().all(|(n, letter)| letters.get(at + n) == Some(&letter));
-    let mut tokens = Vec::new();
-    let mut at = 0;
-    while at < letters.len() {
-        let letter = letters[at];
-        if is(at, "//") {
-            while at < letters.len() && letters[at] != '\n' {
-                at += 1;
-            }
-        } else if is(at, "/*") {
-            let mut depth = 0;
-            loop {
-                match () {
-                    () if is(at, "/*") => (depth, at) = (depth + 1, at + 2),
-                    () if is(at, "*/") => (depth, at) = (depth - 1, at + 2),
-                    () => at += 1,
-                }
-                if depth == 0 || at >= letters.len() {
-                    break;
-                }
-            }
-        } else if letter == '"' {
-            at += 1;
-            while at < letters.len() && letters[at] != '"' {
-                at += if letters[at] == '\\' { 2 } else { 1 };
-            }
-            at += 1;
-        } else if letter == '\'' {
-            // A character ends with another quote; a lifetime does not.
-            if letters.get(at + 1) == Some(&'\\') {
-                at += 3;
-                while at < letters.len() && letters[at] != '\'' {
-                    at += 1;
-                }
-                at += 1;
-            } else {
-                at += if letters.get(at + 2) == Some(&'\'') { 3 } else { 1 };
-            }
-        } else if letter.is_alphanumeric() || letter == '_' {
-            let start = at;
-            while at < letters.len() && (letters[at].is_alphanumeric() || letters[at] == '_') {
-                at += 1;
-            }
-            let name: String = letters[start..at].iter().collect();
-            let hashes = letters[at..].iter().take_while(|letter| **letter == '#').count();
-            if matches!(name.as_str(), "r" | "br" | "cr") && letters.get(at + hashes) == Some(&'"') {
-                let end: String = std::iter::once('"').chain(std::iter::repeat_n('#', hashes)).collect();
-                at += hashes + 1;
-                while at < letters.len() && !is(at, &end) {
-                    at += 1;
-                }
-                at += end.len();
-            } else {
-                tokens.push(name);
-            }
-        } else if is(at, "::") {
-            tokens.push(String::from("::"));
-            at += 2;
-        } else {
-            if !letter.is_whitespace() {
-                tokens.push(letter.to_string());
-            }
-            at += 1;
-        }
-    }
-    tokens
-}
-
-fn read(file: &Path) -> String {
-    std::fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
-}
-
-fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(folder).expect("the sources are there") {
-        let path = entry.expect("an entry").path();
-        if path.is_dir() {
-            collect(&path, files);
-        } else if path.extension().is_some_and(|ending| ending == "rs") {
-            files.push(path);
-        }
-    }
+    let of_dependencies =
+        sections.iter().filter(|(name, _)| name.ends_with("dependencies") && **name != "dev-dependencies");
+    let lines = of_dependencies.flat_map(|(_, lines)| lines).filter(|line| line.contains("path = \"."));
+    lines.filter_map(|line| line.split(['.', ' ', '=']).next()).map(String::from).collect()
 }

@@ -1,6 +1,8 @@
 //! Requests of a size that no person writes: the rule for local volumes decides them, or says that they are too large.
 //! What costs the square of their size would not come to an end here.
 
+#![allow(clippy::restriction)]
+
 use placement_guard::kubewarden;
 use serde_json::{Value, json};
 

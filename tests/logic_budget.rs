@@ -1,5 +1,7 @@
 //! One budget for the whole request: what it pays for, and that it is spent in proportion to the input.
 
+#![allow(clippy::restriction)]
+
 use placement_guard::kubernetes::field::{self, Field};
 use placement_guard::kubernetes::request::Request;
 use placement_guard::rules::decision::Decision;

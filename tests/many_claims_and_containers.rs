@@ -1,6 +1,8 @@
 //! Objects with thousands of containers, volumes, modes and tokens: they are decided, or refused as too large, and the
 //! order of a list makes no difference. Comparing each entry with each other one would take minutes here.
 
+#![allow(clippy::restriction)]
+
 use placement_guard::kubewarden;
 use serde_json::{Value, json};
 

@@ -1,5 +1,7 @@
 //! `nodeTaints`: taints that are meant to be numbers.
 
+#![allow(clippy::restriction)]
+
 mod pods;
 
 use pods::{Answer, ask_settings, finds, passes, refusal, request};

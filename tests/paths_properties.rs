@@ -1,5 +1,7 @@
 //! A path is allowed exactly when, cleaned, it begins with every segment of an allowed prefix.
 
+#![allow(clippy::restriction)]
+
 use placement_guard::kubernetes::paths::NodePath;
 use placement_guard::kubewarden;
 use proptest::prelude::*;

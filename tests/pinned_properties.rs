@@ -1,5 +1,7 @@
 //! A local volume is pinned exactly when all nodes that can use it have one and the same name.
 
+#![allow(clippy::restriction)]
+
 use std::collections::BTreeSet;
 
 use placement_guard::kubernetes::field::{self, Field};

@@ -1,6 +1,8 @@
 //! `questions-ui.yml`, the form that Rancher shows: every key of the settings that the library knows is asked, nothing
 //! else is, and whatever the form offers is accepted.
 
+#![allow(clippy::restriction)]
+
 use std::collections::BTreeSet;
 
 use placement_guard::rules::settings::section_names;

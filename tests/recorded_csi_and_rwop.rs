@@ -1,6 +1,8 @@
 //! What Kubernetes itself answered about CSIDrivers and access modes (`tests/vectors/csidriver.json`, `rwop.json`), asked
 //! of the rules that read the same fields. How many cases of each kind run, how many are skipped and why is pinned.
 
+#![allow(clippy::restriction)]
+
 use std::collections::BTreeMap;
 use std::path::Path;
 

@@ -1,6 +1,8 @@
 //! How Kubernetes' own library translates in-tree volumes to CSI (`tests/cluster/translation/`), asked of the reader of
 //! volumes: it must match nodes against the same affinity. How many cases run, and how many are skipped and why, is pinned.
 
+#![allow(clippy::restriction)]
+
 use std::collections::BTreeMap;
 use std::path::Path;
 

@@ -1,6 +1,8 @@
 //! What Kubernetes itself answered (`tests/vectors/`), asked of the plain matcher and of the algebra: both must agree
 //! with it. How many cases of each kind run, how many are skipped and why is pinned, so that none is lost in silence.
 
+#![allow(clippy::restriction)]
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 

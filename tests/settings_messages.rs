@@ -1,6 +1,8 @@
 //! What the author of settings reads when they cannot be used: every mistake that deserves its own sentence, together with
 //! that sentence, in `tests/golden/settings_messages.txt`. `BLESS=1` writes the file again.
 
+#![allow(clippy::restriction)]
+
 use placement_guard::kubewarden;
 use serde_json::Value;
 use testkit::golden::assert_golden;

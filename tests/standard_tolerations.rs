@@ -1,5 +1,7 @@
 //! Standard tolerations: what Kubernetes adds to pods, and for whom it is allowed.
 
+#![allow(clippy::restriction)]
+
 mod pods;
 
 use pods::{KINDS, ask, create, finds, one, owner, passes, pod, request, sent_by, workload};

@@ -1,6 +1,8 @@
 //! `tolerations` where a table says it better than a property: what is found beside the taints, what an UPDATE may do, which
 //! input cannot be read.
 
+#![allow(clippy::restriction)]
+
 mod pods;
 
 use pods::{KINDS, ask, create, finds, one, owner, passes, pod, refusal, request, sent_by, update, workload};

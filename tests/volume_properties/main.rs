@@ -1,5 +1,7 @@
 //! Whole updates of PersistentVolumes, generated, judged through the face, and held against every node of a small world.
 
+#![allow(clippy::restriction)]
+
 mod generate;
 mod judge;
 mod world;

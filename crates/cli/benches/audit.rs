@@ -1,5 +1,7 @@
 //! What an audit of a large cluster takes: 50,000 objects in one List, in JSON and in YAML as `kubectl` prints them.
 
+#![allow(clippy::restriction)]
+
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;

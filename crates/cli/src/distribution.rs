@@ -1,15 +1,15 @@
 //! `package`, `push` and `pull`: a module on its way from a build to a registry and back.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-use indicatif::{ProgressBar, ProgressStyle};
 use package::{InvalidMetadata, NotPackaged};
-use registry::{Access, Progress, Pulled, Transfer};
+use registry::{Access, SignKey};
 
 use crate::complaint::{Complaint, Outcome};
 use crate::input::Source;
+use crate::origin::Origin;
 use crate::output;
+use crate::transfer::watched;
 
 #[derive(clap::Args)]
 pub struct Package {
@@ -32,6 +32,9 @@ pub struct Push {
     /// Use plain HTTP; only for a registry on this machine
     #[arg(long)]
     insecure: bool,
+    /// Sign the module with this key: `PRIVATE KEY` in PEM, ECDSA on P-256 or Ed25519
+    #[arg(long, value_name = "FILE")]
+    sign_key: Option<PathBuf>,
 }
 
 #[derive(clap::Args)]
@@ -41,9 +44,8 @@ pub struct Pull {
     /// Where the module goes; it is there whole, or not at all
     #[arg(long, short)]
     output_path: PathBuf,
-    /// Use plain HTTP; only for a registry on this machine
-    #[arg(long)]
-    insecure: bool,
+    #[command(flatten)]
+    origin: Origin,
 }
 
 /// Writes a module with its metadata in it.
@@ -68,9 +70,10 @@ pub fn package(arguments: &Package) -> Result<Outcome, Complaint> {
 /// # Errors
 /// What keeps it from being there.
 pub fn push(arguments: &Push) -> Result<Outcome, Complaint> {
+    let key = arguments.sign_key.as_deref().map(SignKey::read).transpose().map_err(Complaint::said)?;
     let (bar, progress) = watched();
     let access = Access::of_this_user(arguments.insecure);
-    let pushed = registry::push(&read(&arguments.module)?, &arguments.reference, &access, &progress);
+    let pushed = registry::push(&read(&arguments.module)?, &arguments.reference, &access, key.as_ref(), &progress);
     bar.finish_and_clear();
     let pushed = pushed.map_err(Complaint::said)?;
     output::print(&format!("{}\n", pushed.by_digest))?;
@@ -82,35 +85,10 @@ pub fn push(arguments: &Push) -> Result<Outcome, Complaint> {
 /// # Errors
 /// What keeps it from being there.
 pub fn pull(arguments: &Pull) -> Result<Outcome, Complaint> {
-    let pulled = fetch(&arguments.reference, arguments.insecure)?;
+    let pulled = arguments.origin.fetch(&arguments.reference)?;
     write(&arguments.output_path, &pulled.module)?;
     output::print(&format!("{}\n", pulled.by_digest))?;
     Ok(Outcome::Accepted)
-}
-
-/// Pulls a module.
-///
-/// # Errors
-/// What keeps it from coming as it is.
-pub fn fetch(reference: &str, insecure: bool) -> Result<Pulled, Complaint> {
-    let (bar, progress) = watched();
-    let pulled = registry::pull(reference, &Access::of_this_user(insecure), &progress);
-    bar.finish_and_clear();
-    pulled.map_err(Complaint::said)
-}
-
-/// A bar that is drawn on a terminal alone, and what moves it.
-fn watched() -> (ProgressBar, Progress) {
-    let bar = ProgressBar::new(0);
-    if let Ok(style) = ProgressStyle::with_template("{bar:40} {bytes} of {total_bytes}, {eta} left") {
-        bar.set_style(style);
-    }
-    let moved = bar.clone();
-    let progress = Arc::new(move |Transfer { done, total }: Transfer| {
-        moved.set_length(total);
-        moved.set_position(done);
-    });
-    (bar, progress)
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, Complaint> {

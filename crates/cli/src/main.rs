@@ -4,7 +4,9 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
 use placement_guard_cli::complaint::{Complaint, Outcome};
-use placement_guard_cli::{audit, check, completions, distribution, serve, settings};
+#[cfg(feature = "server")]
+use placement_guard_cli::serve;
+use placement_guard_cli::{audit, check, completions, distribution, settings};
 
 /// Decides, exactly and with a counterexample, whether a change to where Kubernetes may place volumes and pods is safe
 #[derive(Parser)]
@@ -30,7 +32,11 @@ enum Command {
     /// Print the JSON Schema of the settings, or check a settings file
     Settings(settings::Arguments),
     /// Answer Gatekeeper's external data requests and admission webhooks, over TLS
+    #[cfg(feature = "server")]
     Serve(serve::Arguments),
+    /// Not in this build: answer Gatekeeper's external data requests and admission webhooks, over TLS
+    #[cfg(not(feature = "server"))]
+    Serve(NotHere),
     /// Write Kubewarden's metadata into a module
     Package(distribution::Package),
     /// Push an annotated module to an OCI registry, and print its reference by digest
@@ -41,13 +47,27 @@ enum Command {
     Completions(completions::Arguments),
 }
 
+/// Takes whatever is said to a command that this build does not have.
+#[cfg(not(feature = "server"))]
+#[derive(clap::Args)]
+struct NotHere {
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
+    _arguments: Vec<std::ffi::OsString>,
+}
+
 impl Command {
     fn run(self) -> Result<Outcome, Complaint> {
         match self {
             Command::Check(arguments) => check::run(&arguments),
             Command::Audit(arguments) => audit::run(&arguments),
             Command::Settings(arguments) => settings::run(&arguments),
+            #[cfg(feature = "server")]
             Command::Serve(arguments) => serve::run(&arguments),
+            #[cfg(not(feature = "server"))]
+            Command::Serve(_) => {
+                let problem = "this build of the program has no server";
+                Err(Complaint::new("serve", problem, placement_guard_cli::WITHOUT_SERVER))
+            }
             Command::Package(arguments) => distribution::package(&arguments),
             Command::Push(arguments) => distribution::push(&arguments),
             Command::Pull(arguments) => distribution::pull(&arguments),

@@ -26,7 +26,7 @@ pub fn print(text: &str) -> Result<(), Complaint> {
     let mut out = anstream::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-            Err(Complaint::new("standard output", format!("cannot be written: {error}"), "give it room"))
+            Err(Complaint::new("standard output", format!("cannot be written: {error}"), "free some disk space"))
         }
         _ => Ok(()),
     }
@@ -35,6 +35,12 @@ pub fn print(text: &str) -> Result<(), Complaint> {
 /// Writes a complaint to standard error, which is the last place that could take one.
 pub fn complain(complaint: &Complaint) {
     let line = format!("{} {complaint}\n", styled(BAD, "error:"));
+    let _lost = anstream::stderr().lock().write_all(line.as_bytes());
+}
+
+/// Writes a warning to standard error.
+pub fn warn(warning: &str) {
+    let line = format!("{} {warning}\n", styled(WARNING, "warning:"));
     let _lost = anstream::stderr().lock().write_all(line.as_bytes());
 }
 

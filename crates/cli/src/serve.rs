@@ -5,12 +5,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use host::{Host, Limits, Memory, Module};
+use host::{Limits, Memory};
 use server::{Bounds, Config, QueryClients};
 
 use crate::complaint::{Complaint, Outcome};
 use crate::input::Source;
-use crate::{distribution, judge, settings};
+use crate::module::engine::{self, Compiled};
+use crate::origin::Origin;
+use crate::settings;
 
 const SIGNALS: &str = "\
 Signals:
@@ -24,9 +26,8 @@ pub struct Arguments {
     /// A module file, or `HOST/REPOSITORY:TAG` or `HOST/REPOSITORY@sha256:…` in a registry
     #[arg(long)]
     module: String,
-    /// Pull the module over plain HTTP, from a registry on this machine
-    #[arg(long)]
-    insecure: bool,
+    #[command(flatten)]
+    origin: Origin,
     /// The serving certificate with its chain, PEM; loaded again when the file changes
     #[arg(long)]
     tls_cert: PathBuf,
@@ -78,12 +79,15 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Complaint> {
     let bounds = Bounds::default();
     let evaluations =
         arguments.evaluations.map_or(bounds.evaluations, |count| usize::try_from(count).unwrap_or(1)).max(1);
-    let (module, module_name) = module(arguments, evaluations)?;
+    let Compiled { module, known_as, by_tag } = module(arguments, evaluations)?;
+    if by_tag {
+        server::logging::warn_of_tag(&arguments.module, &known_as);
+    }
     let settings = arguments.settings.as_deref().map(|path| settings::usable(&Source::read(path)?)).transpose()?;
     let linger = Duration::from_secs(arguments.linger_seconds);
     let client_name = || arguments.client_name.clone();
     let config = Config {
-        module_name,
+        module_name: known_as,
         listen: arguments.listen,
         operations: arguments.operations,
         certificate: arguments.tls_cert.clone(),
@@ -102,26 +106,11 @@ fn failed(problem: &dyn std::fmt::Display, remedy: &str) -> Complaint {
     Complaint::new("serve", problem, remedy)
 }
 
-/// The module, and its name for the log: for a module from a registry that is its reference by digest.
-fn module(arguments: &Arguments, evaluations: usize) -> Result<(Module, String), Complaint> {
-    let name = &arguments.module;
-    let unusable = |problem: &dyn std::fmt::Display, remedy: &str| Complaint::new(name, problem, remedy);
-    let (bytes, known_as) = if judge::is_reference(name) {
-        let pulled = distribution::fetch(name, arguments.insecure)?;
-        (pulled.module, pulled.by_digest)
-    } else {
-        let read = std::fs::read(name);
-        let read =
-            read.map_err(|error| unusable(&error, "name a module file, or `HOST/REPOSITORY:TAG` in a registry"))?;
-        (read, name.clone())
-    };
-    let bytes_each = usize::try_from(u64::from(arguments.evaluation_memory) << 20).unwrap_or(usize::MAX);
+/// The module, which may use what the command line grants an evaluation.
+fn module(arguments: &Arguments, evaluations: usize) -> Result<Compiled, Complaint> {
+    let bytes = usize::try_from(u64::from(arguments.evaluation_memory) << 20).unwrap_or(usize::MAX);
     // One more than evaluations: the settings are checked in an instance of their own.
     let instances = u32::try_from(evaluations).unwrap_or(u32::MAX).saturating_add(1);
-    let memory = Memory::AtMost { bytes: bytes_each, instances };
-    let limits = Limits { memory, seconds: arguments.evaluation_seconds };
-    let host = Host::new(limits)
-        .map_err(|error| unusable(&error, "allow the process more address space, or run fewer evaluations at once"))?;
-    let module = host.compile(name, &bytes).map_err(|error| unusable(&error.fault, error.fault.remedy()))?;
-    Ok((module, known_as))
+    let limits = Limits { memory: Memory::AtMost { bytes, instances }, seconds: arguments.evaluation_seconds };
+    engine::compile(&arguments.module, &arguments.origin, limits, "allow it more address space, or fewer evaluations")
 }

@@ -1,5 +1,7 @@
 //! `audit`: what is found in files and in what is piped in, grouped, sorted and counted.
 
+#![allow(clippy::restriction)]
+
 mod program;
 
 use program::{Folder, assert_golden, repository};

@@ -1,6 +1,8 @@
 //! What `check` takes: reviews and bare requests, YAML and JSON, several documents, files and standard input; and which
 //! exit code comes of it.
 
+#![allow(clippy::restriction)]
+
 mod program;
 
 use program::Folder;

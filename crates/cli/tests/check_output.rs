@@ -1,5 +1,7 @@
 //! `check --before --after`: how the decision looks, for people and for programs.
 
+#![allow(clippy::restriction)]
+
 mod program;
 
 use program::{Folder, Ran, assert_golden};

@@ -1,5 +1,7 @@
 //! What is said when no decision can be made: what, where with line and column as far as they are known, and what to do.
 
+#![allow(clippy::restriction)]
+
 mod program;
 
 use program::Folder;

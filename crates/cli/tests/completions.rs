@@ -1,5 +1,7 @@
 //! `completions`: scripts that the shells can read, and that know the subcommands.
 
+#![allow(clippy::restriction)]
+
 mod program;
 
 use program::Folder;

@@ -1,6 +1,8 @@
 //! Every case of `policies/cases/`, through the built program and real pipes: the library's verdict byte for byte, and the
 //! corpus' answer.
 
+#![allow(clippy::restriction)]
+
 mod program;
 
 use std::collections::BTreeMap;

@@ -1,5 +1,7 @@
 //! `package`, `push`, `pull` and `check --module REFERENCE`, against a real registry.
 
+#![allow(clippy::restriction)]
+
 mod program;
 #[path = "../../registry/tests/server/mod.rs"]
 mod server;

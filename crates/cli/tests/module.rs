@@ -1,15 +1,20 @@
 //! `check --module`: a module as a cluster would run it gives exactly the library's answers.
 
+#![allow(clippy::restriction)]
+
 mod program;
 
 use placement_guard::verdict;
 use placement_guard_cli::input::Source;
-use placement_guard_cli::judge::{Judge, Loaded};
+use placement_guard_cli::judge::Judge;
+use placement_guard_cli::module::Loaded;
+use placement_guard_cli::origin::Origin;
 use program::{Folder, built_module, repository};
 use serde_json::json;
 
 fn built() -> Loaded {
-    Loaded::load(&built_module().display().to_string(), false).unwrap_or_else(|complaint| panic!("{complaint}"))
+    Loaded::load(&built_module().display().to_string(), &Origin::default())
+        .unwrap_or_else(|complaint| panic!("{complaint}"))
 }
 
 #[test]
@@ -101,7 +106,8 @@ fn what_is_no_module_is_said() {
     folder.write("settings.yaml", "volumeNodeAffinity: {}\n").write("text.wasm", "text");
     folder.write("empty.wasm", b"\0asm\x01\0\0\0").write("request.json", r#"{"operation": "DELETE"}"#);
     let check = |module: &str| folder.run(&format!("check --settings settings.yaml --module {module} request.json"));
-    let absent = "cannot be read: No such file or directory (os error 2); `make module` builds one";
+    let absent = "cannot be read: No such file or directory (os error 2); name a module file, or \
+                  `HOST/REPOSITORY:TAG` in a registry";
     for file in ["absent.wasm", "ghcr.io/absent.wasm", "absent", "./localhost:1/absent"] {
         check(file).complained(&format!("{file}: {absent}"));
     }

@@ -1,5 +1,7 @@
 //! Whoever waits at a terminal sees that something happens.
 
+#![allow(clippy::restriction)]
+
 mod program;
 
 use std::io::{Read, Write};

@@ -1,5 +1,7 @@
 //! `serve` as a process: what it says, what it answers, and how it ends.
 
+#![allow(clippy::restriction)]
+
 #[path = "../../registry/tests/server/mod.rs"]
 #[allow(dead_code, reason = "the other tests of the registry use the rest")]
 mod registry_server;
@@ -25,6 +27,8 @@ fn repository() -> PathBuf {
 fn program(folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_placement-guard"));
     command.env_clear().current_dir(folder).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    // Where tests share what they compiled.
+    command.envs(std::env::vars_os().filter(|(name, _)| name == "PLACEMENT_GUARD_COMPILED"));
     command
 }
 
@@ -249,7 +253,8 @@ fn what_keeps_it_from_starting_is_said_with_a_remedy() {
     let cases: [(&[&str], &str); 8] = [
         (
             &["--module", "none.wasm"],
-            "none.wasm: No such file or directory (os error 2); name a module file, or `HOST/REPOSITORY:TAG` in a registry",
+            "none.wasm: cannot be read: No such file or directory (os error 2); \
+                name a module file, or `HOST/REPOSITORY:TAG` in a registry",
         ),
         (
             &["--module", "empty"],

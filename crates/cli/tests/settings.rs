@@ -1,5 +1,7 @@
 //! `settings` and `settings check`: what may be said, and where a file goes wrong.
 
+#![allow(clippy::restriction)]
+
 mod program;
 
 use program::{Folder, repository};

@@ -1,5 +1,7 @@
 //! A long List in YAML is read in pieces, and yet comes out as it would as a whole.
 
+#![allow(clippy::restriction)]
+
 use placement_guard_cli::input::{Document, Source};
 
 /// So many items make a List that is long enough for pieces, several of them.

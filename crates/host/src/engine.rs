@@ -4,6 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+#[cfg(debug_assertions)]
+use wasmtime::{Cache, CacheConfig};
 use wasmtime::{Config, Enabled, Engine, InstanceAllocationStrategy, PoolingAllocationConfig};
 use wasmtime_provider::EpochDeadlines;
 
@@ -39,6 +41,22 @@ pub enum Memory {
     AtMost { bytes: usize, instances: u32 },
 }
 
+/// The folder in which a debug build keeps what it compiled, if this variable of the environment names one.
+#[cfg(debug_assertions)]
+const COMPILED: &str = "PLACEMENT_GUARD_COMPILED";
+
+/// A debug build compiles a module for half a minute, and each test is a process of its own: they share what one of them
+/// compiled. Release builds never read compiled code from a file, because nothing could tell whether it is the module's.
+#[cfg(debug_assertions)]
+fn keep_compiled_modules(config: &mut Config) -> wasmtime::Result<()> {
+    if let Some(folder) = std::env::var_os(COMPILED) {
+        let mut kept = CacheConfig::new();
+        kept.with_directory(folder);
+        config.cache(Some(Cache::new(kept)?));
+    }
+    Ok(())
+}
+
 /// Where modules are compiled and run.
 #[derive(Clone)]
 pub struct Host {
@@ -71,6 +89,8 @@ impl Host {
             }
             config.allocation_strategy(InstanceAllocationStrategy::Pooling(pool));
         }
+        #[cfg(debug_assertions)]
+        keep_compiled_modules(&mut config).map_err(CannotRun)?;
         let engine = Engine::new(&config).map_err(CannotRun)?;
         let ticking = engine.weak();
         let ticks = Arc::new(AtomicU64::new(0));

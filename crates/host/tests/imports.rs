@@ -1,5 +1,7 @@
 //! What a module may import.
 
+#![allow(clippy::restriction)]
+
 use host::{Fault, Host, Limits, Memory};
 
 /// The whole error message about a module that imports this.

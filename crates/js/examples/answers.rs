@@ -1,5 +1,7 @@
 //! Every case with what the library answers natively, as JSON: what the package must answer to the last byte.
 
+#![allow(clippy::restriction)]
+
 use placement_guard::{kubewarden, verdict};
 use placement_guard_js::relation;
 use serde_json::{Value, json};

@@ -44,11 +44,13 @@ pub fn annotate(module: &[u8], metadata: &Metadata) -> Result<Vec<u8>, NotAModul
             _ => {}
         }
         if let Some((id, range)) = payload.as_section() {
-            annotated.section(&RawSection { id, data: &module[range] });
+            #[expect(clippy::indexing_slicing, reason = "the parser names ranges of what it was given")]
+            let data = &module[range];
+            annotated.section(&RawSection { id, data });
         }
     }
     let content = Content { protocol_version: PROTOCOL_VERSION, metadata };
-    // Strings, booleans and lists of them, in structs: nothing that JSON lacks a form for.
+    #[expect(clippy::expect_used, reason = "strings, booleans and lists of them have a form in JSON")]
     let json = serde_json::to_vec(&content).expect("metadata is always representable as JSON");
     annotated.section(&CustomSection { name: SECTION.into(), data: json.into() });
     Ok(annotated.finish())

@@ -1,5 +1,7 @@
 //! The listing on Artifact Hub: in the form of Kubewarden's own tool, and that of the project never stale.
 
+#![allow(clippy::restriction)]
+
 use std::path::{Path, PathBuf};
 
 use package::{Metadata, artifact_hub};

@@ -1,5 +1,7 @@
 //! The program: what it writes, and what it says when it cannot.
 
+#![allow(clippy::restriction)]
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 

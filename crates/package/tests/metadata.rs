@@ -1,5 +1,7 @@
 //! The metadata of this project, and metadata that is refused.
 
+#![allow(clippy::restriction)]
+
 use package::Metadata;
 
 const RULE: &str = r#"{apiGroups: [""], apiVersions: ["v1"], resources: ["pods"], operations: ["CREATE"]}"#;

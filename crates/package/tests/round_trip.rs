@@ -1,5 +1,7 @@
 //! What annotating changes in a module, and what it leaves alone.
 
+#![allow(clippy::restriction)]
+
 use package::{Metadata, NotAModule, PROTOCOL_VERSION, SECTION, annotate, read};
 use wasm_encoder::{
     CodeSection, CustomSection, ExportKind, ExportSection, Function, FunctionSection, Module, NameMap, NameSection,

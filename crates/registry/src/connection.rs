@@ -6,7 +6,7 @@ use oci_client::client::{ClientConfig, ClientProtocol};
 use oci_client::{Client, RegistryOperation};
 
 use crate::access::{Access, Credentials};
-use crate::error::Attempt;
+use crate::attempt::Attempt;
 use crate::place::Place;
 use crate::{RegistryError, RegistryError::Failed};
 
@@ -31,7 +31,7 @@ impl Connection {
         access: &Access,
         patience: Duration,
     ) -> Result<Self, RegistryError> {
-        let place = Place::read(reference, access)?;
+        let place = Place::read(reference, access.insecure)?;
         let credentials = access.credentials(&place)?;
         Ok(Connection { place, credentials, doing, insecure: access.insecure, patience })
     }

@@ -6,20 +6,9 @@
 //! and what a person is told when it fails ([`RegistryError`]).
 //!
 //! Every function blocks until it is done, also when it is called from asynchronous code.
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::unreachable,
-    clippy::todo,
-    clippy::unimplemented,
-    clippy::indexing_slicing,
-    clippy::string_slice,
-    clippy::arithmetic_side_effects,
-    unsafe_op_in_unsafe_fn
-)]
 
 mod access;
+mod attempt;
 mod connection;
 mod error;
 mod key;

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use oci_client::Reference;
 
-use crate::{Access, RegistryError};
+use crate::RegistryError;
 
 /// What Kubewarden writes before a reference to a registry.
 const SCHEME: &str = "registry://";
@@ -18,7 +18,7 @@ pub(crate) struct Place {
 impl Place {
     /// Reads `HOST/REPOSITORY:TAG` or `HOST/REPOSITORY@DIGEST`, with or without `registry://` before it; a reference with
     /// neither tag nor digest means the tag `latest`, one without a host Docker's registry, as everywhere.
-    pub fn read(text: &str, access: &Access) -> Result<Self, RegistryError> {
+    pub fn read(text: &str, insecure: bool) -> Result<Self, RegistryError> {
         let malformed = |reason: String| RegistryError::Reference { reference: text.to_owned(), reason };
         let bare = text.strip_prefix(SCHEME).unwrap_or(text);
         if let Some((scheme, _)) = bare.split_once("://") {
@@ -26,7 +26,7 @@ impl Place {
         }
         let reference: Reference = bare.parse().map_err(|error| malformed(format!("{error}")))?;
         let place = Place { reference };
-        if access.insecure && !place.is_on_this_machine() {
+        if insecure && !place.is_on_this_machine() {
             return Err(RegistryError::InsecureElsewhere { host: place.host() });
         }
         Ok(place)
@@ -56,8 +56,7 @@ mod tests {
     use super::*;
 
     fn read(text: &str, insecure: bool) -> Result<String, String> {
-        let access = Access { insecure, docker_config: None };
-        Place::read(text, &access).map(|place| place.reference.whole()).map_err(|error| error.to_string())
+        Place::read(text, insecure).map(|place| place.reference.whole()).map_err(|error| error.to_string())
     }
 
     #[test]

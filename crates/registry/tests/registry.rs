@@ -1,5 +1,7 @@
 //! Push and pull against a real registry.
 
+#![allow(clippy::restriction)]
+
 mod server;
 
 use std::path::Path;

@@ -50,6 +50,11 @@ pub fn begin() -> std::io::Result<Log> {
     Ok(Log(lines))
 }
 
+/// Says that the module was chosen by a tag, and what the tag leads to now.
+pub fn warn_of_tag(reference: &str, by_digest: &str) {
+    tracing::warn!(reference, by_digest, "the module is named by a tag, which can move");
+}
+
 /// How many lines were dropped because nobody took them.
 pub fn dropped() -> u64 {
     DROPPED.load(Ordering::Relaxed)

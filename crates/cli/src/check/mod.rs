@@ -11,9 +11,11 @@ use serde::Serialize;
 
 use crate::complaint::{Complaint, Outcome};
 use crate::input::Source;
-use crate::judge::{Judge, Loaded};
+use crate::judge::Judge;
 use crate::live_nodes::LiveNodes;
 use crate::manifest::Identity;
+use crate::module::Loaded;
+use crate::origin::Origin;
 use crate::output;
 use crate::request::{self, Asked};
 use crate::rollout::Rollout;
@@ -47,9 +49,8 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE|REFERENCE")]
     module: Option<String>,
 
-    /// Use plain HTTP; only for a registry on this machine
-    #[arg(long, requires = "module")]
-    insecure: bool,
+    #[command(flatten)]
+    origin: Origin,
 
     /// How to print the decision; `github` prints workflow annotations with file and line
     #[arg(long, value_enum, default_value_t = Format::Text)]
@@ -88,7 +89,7 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Complaint> {
     let Arguments { requests, before, after, .. } = arguments;
     one_from_standard_input(arguments)?;
     let written = Source::read(&arguments.settings)?;
-    let module = arguments.module.as_deref().map(|name| Loaded::load(name, arguments.insecure)).transpose()?;
+    let module = arguments.module.as_deref().map(|name| Loaded::load(name, &arguments.origin)).transpose()?;
     let settings = if module.is_some() { settings::unjudged(&written)? } else { settings::usable(&written)? };
     let judge = Judge::new(settings, module.as_ref());
     judge.check_settings(&written)?;

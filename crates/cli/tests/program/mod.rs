@@ -72,10 +72,11 @@ impl Folder {
         ran(command, input.as_ref())
     }
 
-    /// The program, with nothing in its environment.
+    /// The program, with nothing in its environment but where tests share what they compiled.
     pub fn command(&self) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_placement-guard"));
         command.env_clear().current_dir(self.path());
+        command.envs(std::env::vars_os().filter(|(name, _)| name == "PLACEMENT_GUARD_COMPILED"));
         command
     }
 

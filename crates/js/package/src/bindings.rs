@@ -7,9 +7,6 @@ use wasm_bindgen_cli_support::{Bindgen, Output};
 /// The name of the generated files; wasm-bindgen puts it into them.
 pub const STEM: &str = "placement_guard";
 
-/// What waPC hosts call. The face links the library that carries them; no JavaScript host has the imports behind them.
-const OF_WAPC: [&str; 2] = ["__guest_call", "wapc_init"];
-
 /// The features of WebAssembly that a module was built for, in the section that stripping takes away: one, switched on,
 /// with a name of 15 letters. rustc switches it on for all that it builds, and wasm-bindgen asks.
 const FEATURES: &[u8] = b"\x01+\x0freference-types";
@@ -54,14 +51,10 @@ pub fn of(built: &[u8]) -> Result<Bindings> {
 
 fn prepared(built: &[u8]) -> Result<Vec<u8>> {
     let mut module = Module::from_buffer(built)?;
-    for name in OF_WAPC {
-        module.exports.remove(name).with_context(|| format!("`{name}` is not exported"))?;
-    }
     let name = String::from("target_features");
     if !module.customs.iter().any(|(_, section)| section.name() == name) {
         module.customs.add(RawCustomSection { name, data: FEATURES.to_vec() });
     }
-    // What only they reached goes with the rest that nothing reaches, once wasm-bindgen has done its part.
     Ok(module.emit_wasm())
 }
 

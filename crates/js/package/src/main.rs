@@ -1,16 +1,4 @@
 //! `npm-package FACE.wasm FOLDER`: makes the npm package in a folder, which holds nothing else afterwards.
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::unreachable,
-    clippy::todo,
-    clippy::unimplemented,
-    clippy::indexing_slicing,
-    clippy::string_slice,
-    clippy::arithmetic_side_effects,
-    unsafe_op_in_unsafe_fn
-)]
 
 mod bindings;
 mod files;

@@ -3,6 +3,8 @@
 //!
 //! The servers are processes of their own, so that the memory is theirs alone, and the provider logs as it always does.
 
+#![allow(clippy::restriction)]
+
 mod certificates;
 mod servers;
 

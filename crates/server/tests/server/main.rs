@@ -1,6 +1,8 @@
 //! The server as its clients meet it: over TLS on the loopback interface, with certificates made for the test, and the
 //! module that `make module` built wherever a decision matters.
 
+#![allow(clippy::restriction)]
+
 mod admit;
 mod answers;
 mod attacks;
