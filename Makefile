@@ -113,6 +113,10 @@ push: ## Push the module: REGISTRY=HOST[/PATH], PUSH_OPTIONS=--insecure for plai
 	cargo run --quiet $(LOCKED) --release --package placement-guard-cli -- \
 		push $(MODULE) $(REGISTRY)/placement-guard:v$(VERSION) $(PUSH_OPTIONS)
 
+.PHONY: sbom
+sbom: ## Write the bills of materials of the module and of the program, CycloneDX, to target/sbom/
+	.ci/sbom
+
 .PHONY: reproducible
 reproducible: ## Build the module in two clones in two folders, and fail unless they are the same bytes
 	.ci/reproducible
