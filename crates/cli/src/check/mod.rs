@@ -22,6 +22,7 @@ use crate::rollout::Rollout;
 use crate::settings;
 
 #[derive(clap::Args)]
+#[command(mut_group("Origin", |origin| origin.requires("module")))]
 pub struct Arguments {
     /// Files with AdmissionReviews or their requests, YAML or JSON, one document or several; `-` for standard input
     #[arg(value_name = "REQUEST", required_unless_present_any = ["before", "after"],
