@@ -123,7 +123,7 @@ fn judge_all(asked: Vec<Asked<'_>>, judge: &Judge<'_>, nodes: Option<&LiveNodes>
         if let (Some(identity), Some(step)) = (&identity, &step)
             && let Some(after) = &step.after
         {
-            rollout.see(identity, || place(file, line), step.before.as_deref(), after);
+            rollout.see(identity, || location(file, line), step.before.as_deref(), after);
         }
         let (kind, namespace, name) = match identity.clone() {
             Some(Identity { kind, namespace, name, .. }) => (Some(kind), namespace, name),
@@ -158,7 +158,7 @@ impl<'a> Answer<'a> {
     }
 }
 
-fn place(file: &str, line: usize) -> String {
+fn location(file: &str, line: usize) -> String {
     if file == "-" { format!("standard input:{line}") } else { format!("{file}:{line}") }
 }
 
@@ -179,8 +179,8 @@ impl Judged {
         self.operation.iter().fold(object, |object, operation| format!("{object} {operation}"))
     }
 
-    fn place(&self) -> String {
-        place(&self.file, self.line)
+    fn location(&self) -> String {
+        location(&self.file, self.line)
     }
 
     fn annotation(&self, key: &str) -> Option<&str> {
