@@ -17,9 +17,9 @@ pub enum Outcome {
 pub struct Complaint(String);
 
 impl Complaint {
-    /// `place` is a file, with line and column where they are known, or an option.
-    pub fn new(place: impl Display, problem: impl Display, remedy: impl Display) -> Self {
-        Complaint::said(format!("{place}: {problem}; {remedy}"))
+    /// `location` is a file, with line and column where they are known, or an option.
+    pub fn new(location: impl Display, problem: impl Display, remedy: impl Display) -> Self {
+        Complaint::said(format!("{location}: {problem}; {remedy}"))
     }
 
     /// A sentence that says all three itself. Line breaks in it become spaces.

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use placement_guard::kubernetes::field::{self, Field};
+use placement_guard::kubernetes::listing::first_few;
 use placement_guard::kubernetes::node_selector::Labels;
 use placement_guard::kubernetes::volume::Volume;
 use placement_guard::verdict::Verdict;
@@ -50,10 +51,10 @@ impl LiveNodes {
         let Some((before, after)) = edit(json) else { return };
         let named = |from: &Volume, to: &Volume| {
             let names = self.0.iter().filter(|(_, labels)| from.admits(labels) && !to.admits(labels));
-            few(names.map(|(name, _)| name.as_str()).collect())
+            first_few(names.map(|(name, _)| name.clone()), MOST, ",")
         };
         for (key, names) in [("losesLiveNodes", named(&before, &after)), ("gainsLiveNodes", named(&after, &before))] {
-            if let Some(names) = names {
+            if !names.is_empty() {
                 verdict.annotations.insert(key.to_owned(), names);
             }
         }
@@ -87,14 +88,4 @@ fn edit(json: &str) -> Option<(Volume, Volume)> {
         if object.is_present() { Volume::read(&object).ok() } else { None }
     };
     Some((volume("oldObject")?, volume("object")?))
-}
-
-/// The first names and the number of the rest; `None` for no names.
-fn few(names: Vec<&str>) -> Option<String> {
-    let rest = names.len().saturating_sub(MOST);
-    let mut shown: Vec<String> = names.iter().take(MOST).map(|name| (*name).to_owned()).collect();
-    if rest > 0 {
-        shown.push(format!("+{rest}"));
-    }
-    (!shown.is_empty()).then(|| shown.join(","))
 }

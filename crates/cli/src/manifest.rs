@@ -62,9 +62,9 @@ impl<'t> Manifest<'t> {
             .ok_or_else(nothing)?
             .into_iter()
             .map(|document| {
-                let place = format!("{}:{}", source.shown(), document.line);
+                let location = format!("{}:{}", source.shown(), document.line);
                 let manifest = Manifest::read(source, document)?;
-                manifest.ok_or_else(|| Complaint::new(place, "has no `apiVersion` or no `kind`", "give both"))
+                manifest.ok_or_else(|| Complaint::new(location, "has no `apiVersion` or no `kind`", "give both"))
             })
             .collect()
     }

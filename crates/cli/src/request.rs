@@ -140,8 +140,8 @@ fn key(identity: &Identity) -> Key {
 }
 
 fn twice(source: &Source, manifest: &Manifest<'_>) -> Complaint {
-    let place = format!("{}:{}", source.shown(), manifest.document.line);
-    Complaint::new(place, format!("{} was given already", manifest.identity), "give it once")
+    let location = format!("{}:{}", source.shown(), manifest.document.line);
+    Complaint::new(location, format!("{} was given already", manifest.identity), "give it once")
 }
 
 fn step<'t>(

@@ -16,14 +16,14 @@ use crate::manifest::Identity;
 #[derive(Debug)]
 pub struct Switched {
     pub name: String,
-    pub place: String,
+    pub location: String,
 }
 
 /// A DaemonSet that may be the node plugin of a driver.
 #[derive(Debug)]
 pub struct NodePlugin {
     pub name: String,
-    pub place: String,
+    pub location: String,
     words: Vec<String>,
     names_no_driver: bool,
 }
@@ -59,7 +59,7 @@ pub struct Rollout {
 impl Rollout {
     /// Takes in an object as it is to be applied, and as it was where that is known. What a cluster stores already (it
     /// has a `uid` and nothing is known from before) is not about to be applied.
-    pub fn see(&mut self, identity: &Identity, place: impl Fn() -> String, before: Option<&str>, after: &str) {
+    pub fn see(&mut self, identity: &Identity, location: impl Fn() -> String, before: Option<&str>, after: &str) {
         let kind = (identity.group.as_str(), identity.kind.as_str());
         if !matches!(kind, ("storage.k8s.io", "CSIDriver") | ("apps", "DaemonSet")) {
             return;
@@ -75,13 +75,13 @@ impl Rollout {
         };
         if kind.1 == "CSIDriver" {
             if in_secrets(&new) && !old.as_ref().is_some_and(in_secrets) {
-                self.switched.push(Switched { name: full_name(), place: place() });
+                self.switched.push(Switched { name: full_name(), location: location() });
             }
         } else if old.as_ref().and_then(|old| old.pointer(POD)) != new.pointer(POD) {
             let words = words(&new);
             let registers = words.iter().any(|word| word.contains("node-driver-registrar"));
             let names_no_driver = registers && !words.iter().any(|word| word == "plugins");
-            self.plugins.push(NodePlugin { name: full_name(), place: place(), words, names_no_driver });
+            self.plugins.push(NodePlugin { name: full_name(), location: location(), words, names_no_driver });
         }
     }
 
@@ -92,9 +92,9 @@ impl Rollout {
             let own = plugins.filter(|plugin| plugin.names_no_driver || plugin.words.contains(&driver.name));
             own.map(|plugin| NotTogether {
                 csi_driver: driver.name.clone(),
-                csi_driver_at: driver.place.clone(),
+                csi_driver_at: driver.location.clone(),
                 daemon_set: plugin.name.clone(),
-                daemon_set_at: plugin.place.clone(),
+                daemon_set_at: plugin.location.clone(),
             })
         });
         let mut pairs: Vec<NotTogether> = pairs.collect();
@@ -124,6 +124,6 @@ fn words(daemon_set: &Value) -> Vec<String> {
         texts.extend(variables.filter_map(|variable| variable.get("value")));
     }
     texts.extend(list("/spec/template/spec/volumes").filter_map(|volume| volume.pointer("/hostPath/path")));
-    let pieces = texts.iter().filter_map(|text| text.as_str());
-    pieces.flat_map(|text| text.split(['/', '=', ':', ',', ' '])).map(str::to_owned).collect()
+    let texts = texts.iter().filter_map(|text| text.as_str());
+    texts.flat_map(|text| text.split(['/', '=', ':', ',', ' '])).map(str::to_owned).collect()
 }

@@ -47,10 +47,10 @@ fn files_and_pipes_and_their_order_find_the_same() {
     }
     let json = serde_saphyr::from_str::<Value>(&volumes).unwrap().to_string();
     let of_json = folder.pipe(&json, "audit");
-    let places = |line: usize| format!("(standard input:{line})");
-    let expected = [4, 26, 37]
+    let at = |line: usize| format!("(standard input:{line})");
+    let expected = [4, 27, 38]
         .iter()
-        .fold(named.replace("volumes.yaml:", "standard input:"), |text, line| text.replace(&places(*line), &places(1)));
+        .fold(named.replace("volumes.yaml:", "standard input:"), |text, line| text.replace(&at(*line), &at(1)));
     assert_eq!((of_json.code, of_json.out), (Some(1), expected));
     let one = folder.run("audit --output json rollout.yaml volumes.yaml broken.json").out;
     assert_eq!(folder.run("audit --output json broken.json volumes.yaml rollout.yaml").out, one);

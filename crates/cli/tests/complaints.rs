@@ -185,6 +185,8 @@ fn wrong_usage_names_the_option() {
         ),
         ("check --settings settings.yaml request.json --output xml", "[possible values: text, json, yaml, github]"),
         ("check --settings settings.yaml request.json --insecure", "--module <FILE|REFERENCE>"),
+        ("check --settings settings.yaml request.json --require-digest", "--module <FILE|REFERENCE>"),
+        ("check --settings settings.yaml request.json --verify-key key.pub", "--module <FILE|REFERENCE>"),
         ("chek", "a similar subcommand exists: 'check'"),
         ("completions tcsh", "[possible values: bash, elvish, fish, powershell, zsh]"),
         ("push module.wasm", "<REFERENCE>"),

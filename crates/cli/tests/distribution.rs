@@ -28,6 +28,13 @@ fn digest(ran: &Ran, repository: &str) -> String {
     digest.unwrap_or_else(|| panic!("no digest: {}", ran.out)).to_owned()
 }
 
+/// What a run is with a module that was named by a tag, where `library` is the run without one.
+fn warned(library: Ran, tag: &str, pushed: &Ran) -> Ran {
+    let by_digest = pushed.out.trim_end();
+    let warning = format!("warning: `{tag}` names a tag, which can move; now it leads to `{by_digest}`\n");
+    Ran { err: warning + &library.err, ..library }
+}
+
 fn bytes(folder: &Folder, file: &str) -> Vec<u8> {
     std::fs::read(folder.path().join(file)).unwrap()
 }
@@ -53,7 +60,8 @@ fn a_pushed_module_comes_back_by_tag_and_by_digest_and_judges() {
     assert_eq!((library.code, library.err.as_str()), (Some(1), ""));
     assert_eq!(check("--module by-digest.wasm"), library);
     assert_eq!(check(&format!("--module {repository}@{digest} --insecure")), library);
-    assert_eq!(check(&format!("--module registry://{repository}:v0.1.0 --insecure")), library);
+    let by_tag = format!("registry://{repository}:v0.1.0");
+    assert_eq!(check(&format!("--module {by_tag} --insecure")), warned(library, &by_tag, &pushed));
 
     let manifest: Value = serde_json::from_slice(&std::fs::read(blob(storage.path(), &digest)).unwrap()).unwrap();
     assert_eq!(manifest["config"]["mediaType"], json!("application/vnd.wasm.config.v1+json"));
@@ -102,8 +110,49 @@ fn a_registry_with_passwords_takes_them_from_dockers_settings() {
     let pushed = run("home", &push);
     assert_eq!((pushed.code, pushed.err.as_str()), (Some(0), ""));
     let check = format!("check --settings settings.yaml request.json --module {reference} --insecure");
-    assert_eq!(run("home", &check), folder.run("check --settings settings.yaml request.json"));
+    let library = folder.run("check --settings settings.yaml request.json");
+    assert_eq!(run("home", &check), warned(library, &reference, &pushed));
     assert_eq!(run("nobody", &check).code, Some(2));
+}
+
+#[test]
+fn a_module_judges_only_with_the_proofs_that_are_asked_for() {
+    let (folder, storage) = (folder(), Folder::new());
+    let server = Server::start(storage.path());
+    for name in ["ours", "other"] {
+        let pair = rcgen::KeyPair::generate_for(&rcgen::PKCS_ECDSA_P256_SHA256).unwrap();
+        folder.write(&format!("{name}.key"), pair.serialize_pem()).write(&format!("{name}.pub"), pair.public_key_pem());
+    }
+    let tag = format!("{}/placement-guard:v1", server.host);
+    let pushed = folder.run(&format!("push module.wasm {tag} --sign-key ours.key --insecure"));
+    assert_eq!((pushed.code, pushed.err.as_str()), (Some(0), ""));
+    let by_digest = pushed.out.trim_end();
+
+    let library = folder.run("check --settings settings.yaml request.json");
+    assert_eq!(library.code, Some(1));
+    let check = |options: &str| folder.run(&format!("check --settings settings.yaml request.json --module {options}"));
+    assert_eq!(check(&format!("{by_digest} --insecure --verify-key ours.pub --require-digest")), library);
+    assert_eq!(check(&format!("{tag} --insecure --verify-key ours.pub")), warned(library, &tag, &pushed));
+
+    let not_signed = format!(
+        "`{by_digest}` is not signed with the key in `other.pub`: none of its 1 signatures was made with this key for this \
+         module; `placement-guard push --sign-key` and `cosign sign --key` sign it"
+    );
+    check(&format!("{by_digest} --insecure --verify-key other.pub")).complained(&not_signed);
+    check(&format!("{tag} --insecure --verify-key other.pub")).complained(&not_signed);
+    check(&format!("{tag} --insecure --require-digest"))
+        .complained(&format!("`{tag}` names no digest, and a digest is required; at this moment it is `{by_digest}`"));
+    folder
+        .run(&format!("pull {by_digest} --output-path pulled.wasm --insecure --verify-key other.pub"))
+        .complained(&not_signed);
+    assert!(!folder.path().join("pulled.wasm").exists());
+
+    // A file has neither a digest in its name nor signatures.
+    for (option, value) in [("--require-digest", ""), ("--verify-key", "ours.pub")] {
+        check(&format!("module.wasm {option} {value}")).complained(&format!(
+            "module.wasm: `{option}` needs a module in a registry, and this is a file; name `HOST/REPOSITORY@sha256:…`"
+        ));
+    }
 }
 
 #[test]
@@ -225,8 +274,8 @@ fn what_cannot_be_packaged_pushed_or_kept_is_said_and_nothing_is_left() {
         (
             "pull localhost:1/guard:v1 -o out.wasm",
             String::from(
-                "cannot pull `localhost:1/guard:v1`: Connection refused (os error 111); is `localhost:1` up? where it speaks \
-                 plain HTTP, say `--insecure`",
+                "cannot pull `localhost:1/guard:v1`: Connection refused (os error 111); is `localhost:1` up? for plain \
+                 HTTP, use `--insecure`",
             ),
         ),
     ];

@@ -121,8 +121,8 @@ fn what_is_no_module_is_said() {
          module; give a module of this program",
     );
     check("localhost:1/guard:v1").complained(
-        "cannot pull `localhost:1/guard:v1`: Connection refused (os error 111); is `localhost:1` up? where it speaks plain \
-         HTTP, say `--insecure`",
+        "cannot pull `localhost:1/guard:v1`: Connection refused (os error 111); is `localhost:1` up? for plain \
+         HTTP, use `--insecure`",
     );
     check("registry://Guard:v1").complained(
         "`registry://Guard:v1` is not a reference to a module in a registry: invalid reference format; write \

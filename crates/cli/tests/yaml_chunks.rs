@@ -1,10 +1,10 @@
-//! A long List in YAML is read in pieces, and yet comes out as it would as a whole.
+//! A long List in YAML is read in chunks, and yet comes out as it would as a whole.
 
 #![allow(clippy::restriction)]
 
 use placement_guard_cli::input::{Document, Source};
 
-/// So many items make a List that is long enough for pieces, several of them.
+/// So many items make a List that is long enough for chunks, several of them.
 const ITEMS: usize = 1000;
 const FILLER: usize = 1200;
 
@@ -38,24 +38,24 @@ fn read(text: &str) -> Result<(Vec<String>, usize), String> {
 }
 
 #[test]
-fn pieces_give_what_the_whole_gives() {
+fn chunks_give_what_the_whole_gives() {
     let plain = ("apiVersion: v1\n", "kind: List\nmetadata:\n  resourceVersion: \"\"\n");
     let typed = ("---\napiVersion: v1\nkind: NodeList\n", "");
     // As other programs than `kubectl` print it.
     let indented = |number: usize| item(number).lines().map(|line| format!("  {line}\n")).collect::<String>();
     let texts = [list(plain.0, plain.1, item), list(typed.0, typed.1, item), list(plain.0, plain.1, indented)];
     for text in texts {
-        let (pieces, told) = read(&text).unwrap();
-        assert!(text.len() > 1 << 20 && told > 3, "{told} pieces of {} bytes", text.len());
+        let (chunks, told) = read(&text).unwrap();
+        assert!(text.len() > 1 << 20 && told > 3, "{told} chunks of {} bytes", text.len());
         // A second document, though it is empty, is for the whole to read.
         let (whole, untold) = read(&format!("{text}\n---\n")).unwrap();
         assert_eq!((whole.len(), untold), (ITEMS, 0));
-        assert!(pieces == whole, "{:?}", pieces.iter().zip(&whole).find(|(piece, whole)| piece != whole));
+        assert!(chunks == whole, "{:?}", chunks.iter().zip(&whole).find(|(chunk, whole)| chunk != whole));
     }
 }
 
 #[test]
-fn what_cannot_be_read_in_pieces_is_read_as_a_whole() {
+fn what_cannot_be_read_in_chunks_is_read_as_a_whole() {
     let filler = "x".repeat(FILLER);
     // Quotes that are still open where the first column says that an item begins.
     let quotes = list("kind: List\n", "", |number| format!("- {{name: \"{number}\n- {filler}\"}}\n"));
@@ -72,7 +72,7 @@ fn what_cannot_be_read_in_pieces_is_read_as_a_whole() {
 }
 
 #[test]
-fn what_is_wrong_in_a_piece_is_said_with_its_place_in_the_whole() {
+fn what_is_wrong_in_a_chunk_is_said_with_its_location_in_the_whole() {
     let text = list("apiVersion: v1\nkind: List\n", "", |number| {
         if number == ITEMS / 2 { format!("- name: {number}\n  name: again\n") } else { item(number) }
     });

@@ -9,7 +9,7 @@ use docker_credential::{CredentialRetrievalError, DockerCredential};
 use oci_client::secrets::RegistryAuth;
 
 use crate::RegistryError;
-use crate::place::Place;
+use crate::location::Location;
 
 /// How registries are spoken to.
 #[derive(Debug, Clone, Default)]
@@ -35,21 +35,24 @@ impl Access {
 
     /// Looks the registry up in Docker's `config.json`, credential helpers included. Where nothing is said of it, it is
     /// asked anonymously; credentials that cannot be used are an error, because their author relies on them.
-    pub(crate) fn credentials(&self, place: &Place) -> Result<Credentials, RegistryError> {
+    pub(crate) fn credentials(&self, location: &Location) -> Result<Credentials, RegistryError> {
         let anonymous = |described| Ok(Credentials { auth: RegistryAuth::Anonymous, described });
         let Some(folder) = &self.docker_config else {
             return anonymous(String::from("no credentials were sent, since there is no folder of Docker's settings"));
         };
         let file = folder.join("config.json");
-        let unusable = |reason: String| RegistryError::Credentials { host: place.host(), file: file.clone(), reason };
+        let unusable =
+            |reason: String| RegistryError::Credentials { host: location.host(), file: file.clone(), reason };
         let none = || format!("no credentials were sent, since `{}` has none for it", file.display());
         let opened = match File::open(&file) {
             Ok(opened) => opened,
             Err(error) if error.kind() == ErrorKind::NotFound => return anonymous(none()),
             Err(error) => return Err(unusable(error.to_string())),
         };
-        match docker_credential::get_credential_from_reader(BufReader::new(opened), place.reference.resolve_registry())
-        {
+        match docker_credential::get_credential_from_reader(
+            BufReader::new(opened),
+            location.reference.resolve_registry(),
+        ) {
             Ok(DockerCredential::UsernamePassword(user, password)) => Ok(Credentials {
                 described: format!("the user was `{user}`, from `{}`", file.display()),
                 auth: RegistryAuth::Basic(user, password),

@@ -6,7 +6,7 @@ use oci_client::errors::{DigestError, OciDistributionError, OciErrorCode};
 
 use crate::RegistryError;
 use crate::access::Credentials;
-use crate::place::Place;
+use crate::location::Location;
 
 /// What was being done, for sentences about its failure.
 pub(crate) struct Attempt<'a> {
@@ -14,7 +14,7 @@ pub(crate) struct Attempt<'a> {
     pub doing: &'static str,
     /// Whose digest is checked at this point.
     pub what: &'static str,
-    pub place: &'a Place,
+    pub location: &'a Location,
     pub credentials: &'a Credentials,
     pub insecure: bool,
 }
@@ -76,14 +76,14 @@ impl Attempt<'_> {
     }
 
     fn reference(&self) -> String {
-        self.place.reference.whole()
+        self.location.reference.whole()
     }
 
     fn unauthorized(&self) -> RegistryError {
         RegistryError::Unauthorized {
             doing: self.doing,
             reference: self.reference(),
-            host: self.place.host(),
+            host: self.location.host(),
             credentials: self.credentials.described.clone(),
         }
     }
@@ -97,8 +97,8 @@ impl Attempt<'_> {
     }
 
     fn said(&self, reason: &str) -> RegistryError {
-        let host = self.place.host();
-        let advice = if self.insecure || !self.place.is_on_this_machine() {
+        let host = self.location.host();
+        let advice = if self.insecure || !self.location.is_on_this_machine() {
             format!("is `{host}` up, and a registry?")
         } else {
             format!("is `{host}` up? for plain HTTP, use `--insecure`")

@@ -7,7 +7,7 @@ use oci_client::{Client, RegistryOperation};
 
 use crate::access::{Access, Credentials};
 use crate::attempt::Attempt;
-use crate::place::Place;
+use crate::location::Location;
 use crate::{RegistryError, RegistryError::Failed};
 
 /// A registry that does not even accept the connection for so long is not there.
@@ -15,7 +15,7 @@ const CONNECT: Duration = Duration::from_secs(10);
 
 /// What a connection needs to know before anything is sent.
 pub(crate) struct Connection {
-    pub place: Place,
+    pub location: Location,
     pub credentials: Credentials,
     doing: &'static str,
     insecure: bool,
@@ -31,15 +31,15 @@ impl Connection {
         access: &Access,
         patience: Duration,
     ) -> Result<Self, RegistryError> {
-        let place = Place::read(reference, access.insecure)?;
-        let credentials = access.credentials(&place)?;
-        Ok(Connection { place, credentials, doing, insecure: access.insecure, patience })
+        let location = Location::read(reference, access.insecure)?;
+        let credentials = access.credentials(&location)?;
+        Ok(Connection { location, credentials, doing, insecure: access.insecure, patience })
     }
 
     /// What is being tried, when the digest of `what` is at stake.
     pub fn attempt(&self, what: &'static str) -> Attempt<'_> {
-        let Connection { place, credentials, doing, insecure, .. } = self;
-        Attempt { doing, what, place, credentials, insecure: *insecure }
+        let Connection { location, credentials, doing, insecure, .. } = self;
+        Attempt { doing, what, location, credentials, insecure: *insecure }
     }
 
     /// A client that has shown its credentials.
@@ -57,7 +57,7 @@ impl Connection {
         });
         let attempt = self.attempt("the manifest");
         let client = client.map_err(|error| attempt.failed(error))?;
-        let authenticated = client.auth(&self.place.reference, &self.credentials.auth, operation).await;
+        let authenticated = client.auth(&self.location.reference, &self.credentials.auth, operation).await;
         authenticated.map_err(|error| attempt.failed(error))?;
         Ok(client)
     }
@@ -71,7 +71,7 @@ impl Connection {
         let _ = rustls::crypto::ring::default_provider().install_default();
         let failed = |reason: String| Failed {
             doing: self.doing,
-            reference: self.place.reference.whole(),
+            reference: self.location.reference.whole(),
             reason,
             advice: String::from("try again, and report it if it happens again"),
         };

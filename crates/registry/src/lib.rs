@@ -12,8 +12,8 @@ mod attempt;
 mod connection;
 mod error;
 mod key;
+mod location;
 mod manifest;
-mod place;
 mod pull;
 mod push;
 mod signature;
@@ -33,7 +33,7 @@ pub struct Transfer {
     pub total: u64,
 }
 
-/// Told of every piece of the module that was sent or has come, the last time with `done` equal to `total`. It is called
+/// Told of every chunk of the module that was sent or has come, the last time with `done` equal to `total`. It is called
 /// from another thread.
 pub type Progress = Arc<dyn Fn(Transfer) + Send + Sync>;
 

@@ -44,14 +44,14 @@ pub struct Trust<'k> {
 pub fn pull(reference: &str, access: &Access, trust: Trust<'_>, progress: &Progress) -> Result<Pulled, RegistryError> {
     let connection = Connection::prepare("pull", reference, access, PATIENCE)?;
     connection.run(async |connection| {
-        let place = &connection.place.reference;
+        let location = &connection.location.reference;
         let client = connection.open(RegistryOperation::Pull).await?;
         let attempt = connection.attempt("the manifest");
         let accepted = [OCI_IMAGE_MEDIA_TYPE, IMAGE_MANIFEST_MEDIA_TYPE];
-        let manifest = client.pull_manifest_raw(place, &connection.credentials.auth, &accepted).await;
+        let manifest = client.pull_manifest_raw(location, &connection.credentials.auth, &accepted).await;
         let (manifest, digest) = manifest.map_err(|error| attempt.failed(error))?;
-        if trust.digest_required && place.digest().is_none() {
-            let by_digest = connection.place.by_digest(&digest);
+        if trust.digest_required && location.digest().is_none() {
+            let by_digest = connection.location.by_digest(&digest);
             return Err(RegistryError::NoDigest { reference: reference.to_owned(), by_digest });
         }
         if let Some(key) = trust.key {
@@ -63,17 +63,17 @@ pub fn pull(reference: &str, access: &Access, trust: Trust<'_>, progress: &Progr
             return Err(attempt.no_policy(format!("it has {total} bytes, the most is {MOST_BYTES}")));
         }
         let attempt = connection.attempt("the module");
-        let pieces = client.pull_blob_stream(place, &layer).await;
-        let mut pieces = pieces.map_err(|error| attempt.failed(error))?.stream;
+        let chunks = client.pull_blob_stream(location, &layer).await;
+        let mut chunks = chunks.map_err(|error| attempt.failed(error))?.stream;
         let mut module = Vec::new();
-        while let Some(piece) = pieces.try_next().await.map_err(|error| attempt.broken(&error))? {
-            module.extend_from_slice(&piece);
+        while let Some(chunk) = chunks.try_next().await.map_err(|error| attempt.broken(&error))? {
+            module.extend_from_slice(&chunk);
             let done = u64::try_from(module.len()).unwrap_or(u64::MAX);
             if done > total {
                 return Err(attempt.no_policy(format!("more bytes come than the {total} that its manifest states")));
             }
             progress(Transfer { done, total });
         }
-        Ok(Pulled { module, by_digest: connection.place.by_digest(&digest), digest })
+        Ok(Pulled { module, by_digest: connection.location.by_digest(&digest), digest })
     })
 }

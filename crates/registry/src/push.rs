@@ -17,8 +17,8 @@ use crate::{Access, Progress, RegistryError, Transfer, signature};
 /// How long a registry may be silent, which it is while the module goes up a slow line.
 const PATIENCE: Duration = Duration::from_secs(600);
 
-/// The pieces in which the module is sent, and progress is told.
-const PIECE: usize = 64 * 1024;
+/// The chunks in which the module is sent, and progress is told.
+const CHUNK: usize = 64 * 1024;
 
 /// What was pushed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,18 +44,18 @@ pub fn push(
     progress: &Progress,
 ) -> Result<Pushed, RegistryError> {
     let connection = Connection::prepare("push", reference, access, PATIENCE)?;
-    if connection.place.reference.digest().is_some() {
+    if connection.location.reference.digest().is_some() {
         return Err(RegistryError::PushToDigest { reference: reference.to_owned() });
     }
     let manifest = Manifest::of_module(module)?;
     let module = Bytes::copy_from_slice(module);
     connection.run(async |connection| {
-        let place = &connection.place.reference;
+        let location = &connection.location.reference;
         let client = connection.open(RegistryOperation::Push).await?;
         let sent = async {
-            let pieces = in_pieces(&module, progress.clone());
-            client.push_blob_stream(place, pieces, &manifest.module.digest, Some(length(&module))).await?;
-            client.push_blob(place, manifest::CONFIG, &manifest.config.digest).await?;
+            let chunks = in_chunks(&module, progress.clone());
+            client.push_blob_stream(location, chunks, &manifest.module.digest, Some(length(&module))).await?;
+            client.push_blob(location, manifest::CONFIG, &manifest.config.digest).await?;
             Ok(())
         };
         let failed = |error| connection.attempt("the module").failed(error);
@@ -63,22 +63,22 @@ pub fn push(
         if let Some(key) = key {
             signature::sign(&client, connection, &manifest.digest, key).await?;
         }
-        let named = client.push_manifest_raw(place, manifest.json, HeaderValue::from_static(OCI_IMAGE_MEDIA_TYPE));
+        let named = client.push_manifest_raw(location, manifest.json, HeaderValue::from_static(OCI_IMAGE_MEDIA_TYPE));
         named.await.map_err(failed)?;
-        Ok(Pushed { by_digest: connection.place.by_digest(&manifest.digest), digest: manifest.digest })
+        Ok(Pushed { by_digest: connection.location.by_digest(&manifest.digest), digest: manifest.digest })
     })
 }
 
-/// The module, piece by piece; each is counted when it is asked for, which is when the one before it is on its way.
-fn in_pieces(
+/// The module, chunk by chunk; each is counted when it is asked for, which is when the one before it is on its way.
+fn in_chunks(
     module: &Bytes,
     progress: Progress,
 ) -> impl Stream<Item = Result<Bytes, OciDistributionError>> + Send + 'static {
     let (mut rest, total) = (module.clone(), length(module));
     stream::iter(std::iter::from_fn(move || {
-        let piece = rest.split_to(PIECE.min(rest.len()));
+        let chunk = rest.split_to(CHUNK.min(rest.len()));
         progress(Transfer { done: total.saturating_sub(length(&rest)), total });
-        (!piece.is_empty()).then_some(Ok(piece))
+        (!chunk.is_empty()).then_some(Ok(chunk))
     }))
 }
 

@@ -62,7 +62,7 @@ struct Image {
 }
 
 /// Where the signatures of a manifest are.
-fn place_of_signatures(module: &Reference, digest: &str) -> Reference {
+fn location_of_signatures(module: &Reference, digest: &str) -> Reference {
     let tag = format!("{}.sig", digest.replace(':', "-"));
     Reference::with_tag(module.registry().to_owned(), module.repository().to_owned(), tag)
 }
@@ -74,9 +74,9 @@ pub(crate) async fn sign(
     digest: &str,
     key: &SignKey,
 ) -> Result<(), RegistryError> {
-    let module = &connection.place.reference;
+    let module = &connection.location.reference;
     let attempt = connection.attempt("the signature");
-    let signatures = place_of_signatures(module, digest);
+    let signatures = location_of_signatures(module, digest);
     let payload = Payload {
         critical: Critical {
             identity: Identity { docker_reference: format!("{}/{}", module.registry(), module.repository()) },
@@ -129,11 +129,11 @@ pub(crate) async fn verify(
 ) -> Result<(), RegistryError> {
     let attempt = connection.attempt("the signature");
     let unsigned = |reason: String| RegistryError::NotSigned {
-        reference: connection.place.by_digest(digest),
+        reference: connection.location.by_digest(digest),
         key: key.file.clone(),
         reason,
     };
-    let signatures = place_of_signatures(&connection.place.reference, digest);
+    let signatures = location_of_signatures(&connection.location.reference, digest);
     let manifest = match client.pull_manifest_raw(&signatures, &connection.credentials.auth, &ACCEPTED).await {
         Ok((manifest, _)) => read(&manifest).map_err(unsigned)?,
         Err(error) => {

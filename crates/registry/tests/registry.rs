@@ -14,7 +14,7 @@ use server::{Server, blob};
 
 const ACCESS: Access = Access { insecure: true, docker_config: None };
 
-/// A module that goes in several pieces: `filling` makes it another one.
+/// A module that goes in several chunks: `filling` makes it another one.
 fn module(filling: u8) -> Vec<u8> {
     let yaml = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../metadata.yml")).unwrap();
     // The smallest module there is, and a section of 200,000 bytes with an empty name.

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use crate::metrics::Metrics;
 
@@ -38,7 +38,7 @@ impl Asker {
     }
 
     fn may_log(&self, cost: u64) -> bool {
-        let may = self.lines.take(cost);
+        let may = self.lines.take(cost, Instant::now());
         if !may {
             self.metrics.log_line_suppressed();
         }
@@ -59,32 +59,40 @@ impl Asker {
 const DECISION: u64 = 1;
 /// 20 a second, and 80 at once.
 const COMPLAINT: u64 = 25;
-const PER_SECOND: u64 = 500;
 const AT_ONCE: u64 = 2_000;
+/// A client gains one line in so many milliseconds.
+const MILLISECONDS_PER_LINE: u64 = 2;
 
-/// The lines that a client may still log.
+/// The lines that a client may still log, and since when it has gained no line.
 #[derive(Debug)]
 struct Lines(Mutex<(u64, Instant)>);
 
 impl Lines {
-    fn new() -> Self {
-        Lines(Mutex::new((AT_ONCE, Instant::now())))
+    fn new(now: Instant) -> Self {
+        Lines(Mutex::new((AT_ONCE, now)))
     }
 
-    fn take(&self, cost: u64) -> bool {
-        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let (left, since) = *state;
-        let gained = u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX).saturating_mul(PER_SECOND) / 1_000;
-        // A moment that is too short to gain anything is not lost.
-        let since = if gained > 0 { Instant::now() } else { since };
-        let left = left.saturating_add(gained).min(AT_ONCE);
-        let rest = left.checked_sub(cost);
-        *state = (rest.unwrap_or(left), since);
+    fn take(&self, cost: u64, now: Instant) -> bool {
+        let mut state = self.state(now);
+        let rest = state.0.checked_sub(cost);
+        state.0 = rest.unwrap_or(state.0);
         rest.is_some()
     }
 
-    fn is_full(&self) -> bool {
-        self.take(0) && self.0.lock().unwrap_or_else(PoisonError::into_inner).0 == AT_ONCE
+    fn is_full(&self, now: Instant) -> bool {
+        self.state(now).0 == AT_ONCE
+    }
+
+    /// What is left now.
+    fn state(&self, now: Instant) -> MutexGuard<'_, (u64, Instant)> {
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (left, since) = *state;
+        let passed = u64::try_from(now.saturating_duration_since(since).as_millis()).unwrap_or(u64::MAX);
+        let gained = passed / MILLISECONDS_PER_LINE;
+        // The time that is too short for another line counts towards the next one.
+        let used = Duration::from_millis(gained.saturating_mul(MILLISECONDS_PER_LINE));
+        *state = (left.saturating_add(gained).min(AT_ONCE), since.checked_add(used).unwrap_or(now));
+        state
     }
 }
 
@@ -101,19 +109,20 @@ pub struct Clients {
 
 impl Clients {
     pub fn new(metrics: Arc<Metrics>) -> Self {
-        Clients { lines: Mutex::default(), others: Arc::new(Lines::new()), metrics }
+        Clients { lines: Mutex::default(), others: Arc::new(Lines::new(Instant::now())), metrics }
     }
 
     /// A new connection of a client.
     pub fn connects(&self, client: Client) -> Arc<Asker> {
+        let now = Instant::now();
         let mut clients = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
         if clients.len() >= MOST_CLIENTS && !clients.contains_key(&client) {
-            clients.retain(|_, lines| Arc::strong_count(lines) > 1 || !lines.is_full());
+            clients.retain(|_, lines| Arc::strong_count(lines) > 1 || !lines.is_full(now));
         }
         let lines = if clients.len() >= MOST_CLIENTS && !clients.contains_key(&client) {
             Arc::clone(&self.others)
         } else {
-            Arc::clone(clients.entry(client.clone()).or_insert_with(|| Arc::new(Lines::new())))
+            Arc::clone(clients.entry(client.clone()).or_insert_with(|| Arc::new(Lines::new(now))))
         };
         Arc::new(Asker { client, served: AtomicU64::new(0), lines, metrics: Arc::clone(&self.metrics) })
     }
@@ -137,6 +146,19 @@ mod tests {
         assert!(again < 40, "{again}");
         let other = complaints(clients.connects(client(2)));
         assert!((80..120).contains(&other), "{other}");
+    }
+
+    #[test]
+    fn an_allowance_grows_by_500_lines_a_second_however_often_it_is_asked() {
+        let begin = Instant::now();
+        for microseconds in [100, 1_000, 1_900] {
+            let lines = Lines::new(begin);
+            assert!(lines.take(AT_ONCE, begin));
+            let times =
+                (1..=10_000_000 / microseconds).map(|count| begin + Duration::from_micros(count * microseconds));
+            let logged = times.filter(|now| lines.take(DECISION, *now)).count();
+            assert!((4_999..=5_000).contains(&logged), "asked every {microseconds} µs: {logged} lines in 10 s");
+        }
     }
 
     #[test]

@@ -25,6 +25,7 @@ mod body;
 mod client_identity;
 mod config;
 mod connection;
+mod error;
 mod evaluation;
 mod json;
 mod judge;
@@ -44,5 +45,6 @@ mod settings;
 mod slots;
 
 pub use config::{Bounds, Config, QueryClients};
+pub use error::CannotServe;
 pub use process::serve;
-pub use server::{CannotServe, Server};
+pub use server::Server;

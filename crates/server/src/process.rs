@@ -6,7 +6,8 @@ use host::Module;
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::config::Config;
-use crate::server::{CannotServe, Server};
+use crate::error::CannotServe;
+use crate::server::Server;
 
 /// Serves until SIGTERM, SIGINT, SIGHUP or SIGQUIT, and then drains. True when every request was answered in time.
 ///

@@ -5,17 +5,18 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use host::{CannotCall, Module};
+use host::Module;
 use hyper_util::server::graceful::GracefulShutdown;
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
+use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::crypto::ring;
-use tokio_rustls::rustls::{self, ServerConfig};
 
 use crate::admit::Admit;
 use crate::body::Bodies;
 use crate::client_identity::{AskedFor, Clients};
 use crate::config::Config;
+use crate::error::CannotServe;
 use crate::evaluation::Pool;
 use crate::judge::Judge;
 use crate::listener::Connections;
@@ -24,41 +25,8 @@ use crate::operations::Operations;
 use crate::query::Query;
 use crate::reload::Files;
 use crate::routes::Routes;
-use crate::serving_pair::{CannotUse, Shown};
+use crate::serving_pair::Shown;
 use crate::settings::CheckedSettings;
-
-/// Why the server does not start.
-#[derive(Debug, thiserror::Error)]
-pub enum CannotServe {
-    #[error("{0}")]
-    Certificates(#[from] CannotUse),
-    #[error("TLS cannot be set up: {0}")]
-    Tls(#[from] rustls::Error),
-    #[error("cannot listen on `{address}`: {error}")]
-    Listen { address: SocketAddr, error: std::io::Error },
-    #[error("{0}")]
-    Settings(String),
-    #[error("the module does not answer: {0}")]
-    Module(#[from] CannotCall),
-    #[error("the system does not let the server run: {0}")]
-    System(#[from] std::io::Error),
-}
-
-impl CannotServe {
-    /// What to do about the error.
-    pub fn remedy(&self) -> &'static str {
-        match self {
-            CannotServe::Certificates(_) => {
-                "give PEM files: a certificate with its key, and for clients a CA certificate"
-            }
-            CannotServe::Tls(_) => "give another certificate",
-            CannotServe::Listen { .. } => "give a free address of this machine",
-            CannotServe::Settings(_) => "write settings that this module accepts",
-            CannotServe::Module(_) => "give a module of this program's version",
-            CannotServe::System(_) => "make sure the process may create threads and handle signals",
-        }
-    }
-}
 
 /// A server that listens, but does not answer yet.
 pub struct Server {

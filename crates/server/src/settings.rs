@@ -4,7 +4,7 @@ use host::{Module, sha256};
 use placement_guard::rules::decision::SettingsVerdict;
 use serde_json::value::RawValue;
 
-use crate::server::CannotServe;
+use crate::error::CannotServe;
 
 /// Settings that the module can use.
 #[derive(Debug)]

@@ -44,8 +44,8 @@ fn collect(folder: &Path, files: &mut Vec<File>) -> Result<(), Complaint> {
     let entries = WalkDir::new(folder).sort_by_file_name().into_iter();
     for entry in entries.filter_entry(|entry| entry.depth() == 0 || !is_hidden(entry.file_name())) {
         let entry = entry.map_err(|error| {
-            let place = error.path().unwrap_or(folder).display().to_string();
-            Complaint::new(place, format!("cannot be read: {error}"), "make it readable, or name what is")
+            let location = error.path().unwrap_or(folder).display().to_string();
+            Complaint::new(location, format!("cannot be read: {error}"), "make it readable, or name what is")
         })?;
         let ending = entry.path().extension().and_then(|ending| ending.to_str());
         if entry.file_type().is_file() && ending.is_some_and(|ending| ENDINGS.contains(&ending)) {

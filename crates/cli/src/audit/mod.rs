@@ -118,8 +118,8 @@ fn scan(
         let line = document.line;
         let Some(manifest) = Manifest::read(source, document)? else {
             if named {
-                let place = format!("{}:{line}", source.shown());
-                return Err(Complaint::new(place, "has no `apiVersion` or no `kind`", "give both"));
+                let location = format!("{}:{line}", source.shown());
+                return Err(Complaint::new(location, "has no `apiVersion` or no `kind`", "give both"));
             }
             // Among the files of a folder are some for other programs.
             report.skip();

@@ -29,8 +29,8 @@ pub fn of(report: &Report) -> String {
 fn push(text: &mut String, found: &Found) {
     let object = &found.object;
     let file = if object.file == "-" { "standard input" } else { &object.file };
-    let place = styled(FAINT, format!("({file}:{})", object.line));
-    text.push_str(&format!("  {} {place}\n", object.identity));
+    let location = styled(FAINT, format!("({file}:{})", object.line));
+    text.push_str(&format!("  {} {location}\n", object.identity));
     for line in found.message.lines() {
         text.push_str(&format!("    {line}\n"));
     }

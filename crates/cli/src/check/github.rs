@@ -19,11 +19,11 @@ fn commands(judged: &Judged) -> Vec<String> {
 fn command(severity: &str, judged: &Judged, message: &str) -> String {
     let title = property(&format!("placement-guard: {}", judged.subject()));
     // Standard input is not a file of the repository.
-    let place = match judged.file.as_str() {
+    let location = match judged.file.as_str() {
         "-" => String::new(),
         file => format!("file={},line={},", property(file), judged.line),
     };
-    format!("::{severity} {place}title={title}::{}", data(message))
+    format!("::{severity} {location}title={title}::{}", data(message))
 }
 
 fn data(text: &str) -> String {

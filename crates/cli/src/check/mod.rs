@@ -22,6 +22,7 @@ use crate::rollout::Rollout;
 use crate::settings;
 
 #[derive(clap::Args)]
+#[command(mut_group("Origin", |origin| origin.requires("module")))]
 pub struct Arguments {
     /// Files with AdmissionReviews or their requests, YAML or JSON, one document or several; `-` for standard input
     #[arg(value_name = "REQUEST", required_unless_present_any = ["before", "after"],
@@ -122,7 +123,7 @@ fn judge_all(asked: Vec<Asked<'_>>, judge: &Judge<'_>, nodes: Option<&LiveNodes>
         if let (Some(identity), Some(step)) = (&identity, &step)
             && let Some(after) = &step.after
         {
-            rollout.see(identity, || place(file, line), step.before.as_deref(), after);
+            rollout.see(identity, || location(file, line), step.before.as_deref(), after);
         }
         let (kind, namespace, name) = match identity.clone() {
             Some(Identity { kind, namespace, name, .. }) => (Some(kind), namespace, name),
@@ -157,7 +158,7 @@ impl<'a> Answer<'a> {
     }
 }
 
-fn place(file: &str, line: usize) -> String {
+fn location(file: &str, line: usize) -> String {
     if file == "-" { format!("standard input:{line}") } else { format!("{file}:{line}") }
 }
 
@@ -178,8 +179,8 @@ impl Judged {
         self.operation.iter().fold(object, |object, operation| format!("{object} {operation}"))
     }
 
-    fn place(&self) -> String {
-        place(&self.file, self.line)
+    fn location(&self) -> String {
+        location(&self.file, self.line)
     }
 
     fn annotation(&self, key: &str) -> Option<&str> {

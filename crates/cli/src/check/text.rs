@@ -22,8 +22,8 @@ fn one(judged: &Judged) -> String {
         Some(code) => format!("{} ({code})", styled(BAD, "refused")),
     };
     let relation = judged.annotation("relation").map(|relation| format!(": {relation}")).unwrap_or_default();
-    let place = styled(FAINT, format!("({})", judged.place()));
-    let mut lines = vec![format!("{word} {}{relation} {place}", judged.subject())];
+    let location = styled(FAINT, format!("({})", judged.location()));
+    let mut lines = vec![format!("{word} {}{relation} {location}", judged.subject())];
     lines.extend(verdict.message.iter().flat_map(|message| message.lines()).map(|line| format!("  {line}")));
     if verdict.allowed {
         let gains = judged.annotation("gainsNode").and_then(|node| serde_json::from_str(node).ok());

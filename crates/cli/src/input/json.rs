@@ -15,11 +15,11 @@ pub fn documents(source: &Source) -> Result<Option<Vec<Document<'_>>>, Complaint
     let mut lines = Lines { text, at: 0, line: 1 };
     for raw in Deserializer::from_str(text).into_iter::<&RawValue>() {
         let raw = raw.map_err(|error| {
-            let place = format!("{}:{}:{}", source.shown(), error.line(), error.column());
-            // The place is said already.
+            let location = format!("{}:{}:{}", source.shown(), error.line(), error.column());
+            // The location is said already.
             let problem = error.to_string();
             let problem = problem.split(" at line ").next().unwrap_or_default();
-            Complaint::new(place, format!("is not JSON: {problem}"), "correct it")
+            Complaint::new(location, format!("is not JSON: {problem}"), "correct it")
         })?;
         let documents: &mut Vec<Document<'_>> = documents.get_or_insert_default();
         match list(raw) {

@@ -17,7 +17,7 @@ use crate::complaint::Complaint;
 pub enum Located {
     Scalar,
     List(Vec<Spanned<Located>>),
-    /// Each member with the place of its key.
+    /// Each member with the location of its key.
     Mapping(Vec<(Spanned<String>, Spanned<Located>)>),
 }
 

@@ -68,11 +68,11 @@ impl Source {
         let mut bytes = Vec::new();
         let read =
             if name == "-" { read_stdin(&mut bytes, seen) } else { std::fs::read(path).map(|read| bytes = read) };
-        let place = shown(&name);
-        read.map_err(|error| Complaint::new(place, format!("cannot be read: {error}"), "name a file, or `-`"))?;
+        let location = shown(&name);
+        read.map_err(|error| Complaint::new(location, format!("cannot be read: {error}"), "name a file, or `-`"))?;
         let text = String::from_utf8(bytes).map_err(|error| {
             let at = error.utf8_error().valid_up_to();
-            Complaint::new(place, format!("is not UTF-8 at byte {at}"), "save it as UTF-8")
+            Complaint::new(location, format!("is not UTF-8 at byte {at}"), "save it as UTF-8")
         })?;
         // Some editors begin a file with a byte order mark.
         let text = text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text);
@@ -96,7 +96,7 @@ impl Source {
     /// Every document, Lists taken apart; `None` where there are only comments. A List without items is not nothing.
     ///
     /// # Errors
-    /// The place at which the text is neither JSON nor YAML.
+    /// The location at which the text is neither JSON nor YAML.
     pub fn documents(&self) -> Result<Option<Vec<Document<'_>>>, Complaint> {
         self.documents_seen(&|_| {})
     }

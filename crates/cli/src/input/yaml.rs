@@ -32,12 +32,12 @@ pub fn documents<'t>(source: &'t Source, seen: &dyn Fn(u64)) -> Result<Option<Ve
 
 /// What is wrong with a text, and where.
 pub fn unreadable(source: &Source, error: &serde_saphyr::Error) -> Complaint {
-    let place = match error.location() {
+    let location = match error.location() {
         Some(at) if at.line() > 0 => format!("{}:{}:{}", source.shown(), at.line(), at.column()),
         _ => source.shown().to_owned(),
     };
     let problem = error.without_snippet().render_with_formatter(&UserMessageFormatter);
-    // The place is said already.
+    // The location is said already.
     let problem = problem.split(" at line ").next().unwrap_or_default().replace('\n', " ");
-    Complaint::new(place, format!("is not usable YAML: {problem}"), "correct it")
+    Complaint::new(location, format!("is not usable YAML: {problem}"), "correct it")
 }

@@ -1,6 +1,6 @@
 //! `settings`: the schema of the settings, and whether a settings file can be used.
 
-mod place;
+mod location;
 
 use std::path::PathBuf;
 
@@ -68,14 +68,16 @@ pub fn unjudged(source: &Source) -> Result<String, Complaint> {
     Ok(source.only_document(WHAT)?.json.into_owned())
 }
 
-/// What a module says against settings, with the place as far as it names the field as this program does.
+/// What a module says against settings, with the location as far as it names the field as this program does.
 pub fn refused_by_a_module(source: &Source, message: &str) -> Complaint {
     let said = message.strip_prefix("settings are not valid: ").unwrap_or(message);
-    let place = match said.split_once(": ") {
-        Some((path, problem)) => place::of(source, &Unreadable { path: path.to_owned(), problem: problem.to_owned() }),
+    let location = match said.split_once(": ") {
+        Some((path, problem)) => {
+            location::of(source, &Unreadable { path: path.to_owned(), problem: problem.to_owned() })
+        }
         None => source.shown().to_owned(),
     };
-    Complaint::new(place, said, "write settings that this module knows")
+    Complaint::new(location, said, "write settings that this module knows")
 }
 
 /// Settings that can be used, as JSON.
@@ -92,9 +94,9 @@ fn refusal(source: &Source) -> Result<Result<String, Complaint>, Complaint> {
     Ok(match verdict::validate_settings(&document.json) {
         Ok(()) => Ok(document.json.into_owned()),
         Err(unreadable) => {
-            let place = place::of(source, &unreadable);
+            let location = location::of(source, &unreadable);
             let remedy = "`placement-guard settings` prints what is known";
-            Err(Complaint::new(place, format!("{}: {}", unreadable.path, unreadable.problem), remedy))
+            Err(Complaint::new(location, format!("{}: {}", unreadable.path, unreadable.problem), remedy))
         }
     })
 }

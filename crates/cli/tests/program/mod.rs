@@ -3,9 +3,34 @@
 
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::time::Duration;
 
 use tempfile::TempDir;
+
+/// Longer than any process of a test runs, also on a busy machine.
+const LONGEST: Duration = Duration::from_secs(180);
+
+/// Kills a process that runs for too long. Whoever reads from it or waits for it then goes on, and the test fails.
+pub struct TimeLimit {
+    _until_dropped: Sender<()>,
+}
+
+impl TimeLimit {
+    /// Until this is dropped.
+    pub fn on(process: &Child) -> Self {
+        let (sender, is_over) = channel();
+        let id = process.id().to_string();
+        std::thread::spawn(move || {
+            if is_over.recv_timeout(LONGEST) == Err(RecvTimeoutError::Timeout) {
+                eprintln!("process {id} still runs after {LONGEST:?}, and is killed");
+                let _ = Command::new("kill").args(["-KILL", &id]).status();
+            }
+        });
+        TimeLimit { _until_dropped: sender }
+    }
+}
 
 /// What a run left behind.
 #[derive(Debug, PartialEq, Eq)]
@@ -89,6 +114,7 @@ impl Folder {
         command = command.env_clear().env("TERM", "xterm-256color").current_dir(self.path());
         command = environment.iter().fold(command, |command, (name, value)| command.env(name, value));
         let mut child = command.args(arguments.split_whitespace()).spawn(pts).unwrap();
+        let _limit = TimeLimit::on(&child);
         let mut shown = Vec::new();
         let mut pty = pty;
         // When the last process on a terminal ends, reading from it fails.
@@ -102,6 +128,7 @@ impl Folder {
 pub fn ran(mut command: Command, input: &[u8]) -> Ran {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
+    let _limit = TimeLimit::on(&child);
     let mut stdin = child.stdin.take().unwrap();
     let output = std::thread::scope(|scope| {
         // A program that complains about its arguments reads nothing.

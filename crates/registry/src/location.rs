@@ -11,11 +11,11 @@ const SCHEME: &str = "registry://";
 
 /// A reference that may be spoken to.
 #[derive(Debug, Clone)]
-pub(crate) struct Place {
+pub(crate) struct Location {
     pub reference: Reference,
 }
 
-impl Place {
+impl Location {
     /// Reads `HOST/REPOSITORY:TAG` or `HOST/REPOSITORY@DIGEST`, with or without `registry://` before it; a reference with
     /// neither tag nor digest means the tag `latest`, one without a host Docker's registry, as everywhere.
     pub fn read(text: &str, insecure: bool) -> Result<Self, RegistryError> {
@@ -25,11 +25,11 @@ impl Place {
             return Err(malformed(format!("`{scheme}://` does not lead to a registry")));
         }
         let reference: Reference = bare.parse().map_err(|error| malformed(format!("{error}")))?;
-        let place = Place { reference };
-        if insecure && !place.is_on_this_machine() {
-            return Err(RegistryError::InsecureElsewhere { host: place.host() });
+        let location = Location { reference };
+        if insecure && !location.is_on_this_machine() {
+            return Err(RegistryError::InsecureElsewhere { host: location.host() });
         }
-        Ok(place)
+        Ok(location)
     }
 
     /// The registry, with its port where it was named.
@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     fn read(text: &str, insecure: bool) -> Result<String, String> {
-        Place::read(text, insecure).map(|place| place.reference.whole()).map_err(|error| error.to_string())
+        Location::read(text, insecure).map(|location| location.reference.whole()).map_err(|error| error.to_string())
     }
 
     #[test]

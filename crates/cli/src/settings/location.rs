@@ -22,7 +22,7 @@ pub fn of(source: &Source, unreadable: &Unreadable) -> String {
     format!("{}:{}:{}", source.shown(), found.0.line(), found.0.column())
 }
 
-/// Shows every field below `node`: its path as the library spells it, the place of its key, and its own.
+/// Shows every field below `node`: its path as the library spells it, the location of its key, and its own.
 fn visit(
     node: &Located,
     path: &str,
