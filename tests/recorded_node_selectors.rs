@@ -6,9 +6,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use placement_guard::kubernetes::affinity::Affinity;
 use placement_guard::kubernetes::field::{self, Field};
 use placement_guard::kubernetes::node_selector::{self, Labels};
-use placement_guard::kubernetes::volume::{Affinity, Volume};
+use placement_guard::kubernetes::volume::Volume;
 use placement_guard::kubewarden;
 use placement_guard::logic::{Budget, Condition, Containment, Domain, Facts, Outline, Term, contained};
 use serde_json::{Value, json};

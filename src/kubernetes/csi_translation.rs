@@ -11,8 +11,9 @@
 
 use k8s_openapi::api::core::v1::{NodeSelectorRequirement, NodeSelectorTerm};
 
+use super::affinity::Affinity;
 use super::field::{Field, Unreadable};
-use super::volume::{Affinity, BETA_REGION, BETA_ZONE, REGION, ZONE, ZoneLabels};
+use super::zone_labels::{BETA_REGION, BETA_ZONE, REGION, ZONE, ZoneLabels};
 
 /// An in-tree plugin whose translation moves the zone to the key of its CSI driver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,6 +1,7 @@
 //! Reads: objects into the terms of [`crate::logic`], with a field path on every complaint. The semantics here are those
 //! of Kubernetes' own code, which each file names; nothing here decides whether a change is acceptable.
 
+pub mod affinity;
 pub mod claim;
 pub mod csi_driver;
 pub mod csi_translation;
@@ -20,3 +21,4 @@ pub mod toleration;
 pub mod version;
 pub mod volume;
 pub mod volume_source;
+pub mod zone_labels;

@@ -12,7 +12,6 @@ use super::condition::Condition;
 use super::domain::Domain;
 use super::ordered::{ascending, change, pack, small, unpack, wide};
 use super::partition::{Cuts, Kind, Partition};
-use super::union::Union;
 
 /// An axis of a space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -208,18 +207,6 @@ impl<'a> Space<'a> {
             }
         }
         Conjunction::new(sides, self)
-    }
-
-    /// What a list of terms admits.
-    ///
-    /// # Errors
-    /// When the budget is spent first.
-    pub fn union<'t>(
-        &self,
-        terms: impl IntoIterator<Item = &'t Term<'t>>,
-        budget: &mut Budget,
-    ) -> Result<Union, Exhausted> {
-        Union::new(terms.into_iter().filter_map(|term| self.conjunction(term)).collect(), budget)
     }
 }
 

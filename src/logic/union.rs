@@ -3,7 +3,7 @@
 use super::budget::{Budget, Exhausted};
 use super::class_set::ClassSet;
 use super::ordered::{Positions, ascending, change, pack, unpack, wide};
-use super::space::{Axis, Conjunction, Space};
+use super::space::{Axis, Conjunction, Space, Term};
 
 /// A union of boxes, in a fixed order, without repetition. A union without boxes has no point.
 #[derive(Debug, Clone, Default)]
@@ -29,6 +29,20 @@ const PAIR: usize = 6;
 impl From<Conjunction> for Union {
     fn from(only: Conjunction) -> Self {
         Union { boxes: vec![only], is_merged: true }
+    }
+}
+
+impl Space<'_> {
+    /// What a list of terms admits.
+    ///
+    /// # Errors
+    /// When the budget is spent first.
+    pub fn union<'t>(
+        &self,
+        terms: impl IntoIterator<Item = &'t Term<'t>>,
+        budget: &mut Budget,
+    ) -> Result<Union, Exhausted> {
+        Union::new(terms.into_iter().filter_map(|term| self.conjunction(term)).collect(), budget)
     }
 }
 

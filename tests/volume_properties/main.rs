@@ -8,7 +8,7 @@ mod world;
 
 use std::collections::BTreeMap;
 
-use placement_guard::kubernetes::volume::Affinity;
+use placement_guard::kubernetes::affinity::Affinity;
 use proptest::prelude::*;
 use proptest::sample::Index;
 use proptest::strategy::ValueTree;

@@ -3,7 +3,7 @@
 use super::NodeVolume;
 use crate::kubernetes::field::{Field, Unreadable, short};
 use crate::kubernetes::storage_class::BETA_CLASS;
-use crate::kubernetes::volume::ZONE_LABELS;
+use crate::kubernetes::zone_labels::ZONE_LABELS;
 use crate::rules::finding::{Code, Finding};
 
 /// Names the provisioner that owns a volume: a provisioner on another node would delete it, with its data.

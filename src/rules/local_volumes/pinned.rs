@@ -11,9 +11,9 @@
 //! the label that the edit before it kept. Comparing what both sides happen to know would not do: a volume known by `a=1`
 //! could take on `b=2` of another node, lose `a`, and would be there.
 
+use crate::kubernetes::affinity::Affinity;
 use crate::kubernetes::field::short;
 use crate::kubernetes::node_selector::{Labels, node_at};
-use crate::kubernetes::volume::Affinity;
 use crate::logic::{Budget, Condition, Containment, Domain, Exhausted, Facts, Outline, Space, Union, contained};
 use crate::rules::STEPS;
 use crate::rules::finding::{Code, Finding};

@@ -1,10 +1,11 @@
 //! One volume before and after an edit: which nodes lose it, which gain it, and which facts that answer relies on.
 
 use super::topology::{Fact, Topology, Written};
+use crate::kubernetes::affinity::Affinity;
 use crate::kubernetes::field::short;
 use crate::kubernetes::listing::first_few_of;
 use crate::kubernetes::node_selector::{self, Labels, node_at};
-use crate::kubernetes::volume::{Affinity, Volume};
+use crate::kubernetes::volume::Volume;
 use crate::logic::{
     Axis, Budget, Condition, Containment, Domain, Exhausted, Facts, Outline, Space, Term, Union, contained,
 };

@@ -18,7 +18,8 @@ use crate::rules::section::{NEEDS_CLUSTER, choice, only_keys, when_cluster_unrea
 
 use crate::kubernetes::field::{Field, Unreadable, short};
 use crate::kubernetes::request::Request;
-use crate::kubernetes::volume::{Volume, ZONE_LABELS};
+use crate::kubernetes::volume::Volume;
+use crate::kubernetes::zone_labels::ZONE_LABELS;
 use crate::logic::Budget;
 
 /// The section's settings.

@@ -3,9 +3,9 @@
 use k8s_openapi::api::core::v1::NodeSelectorTerm;
 
 use super::edit::{VolumeEdit, describe_node};
+use crate::kubernetes::affinity::Affinity;
 use crate::kubernetes::field::short;
 use crate::kubernetes::node_selector::{self, Dead, Labels};
-use crate::kubernetes::volume::Affinity;
 use crate::logic::{Budget, Conjunction, covered};
 use crate::rules::decision::Report;
 use crate::rules::finding::{Code, Few, Finding};

@@ -5,7 +5,8 @@ use k8s_openapi::api::core::v1::{NodeSelectorRequirement, NodeSelectorTerm};
 
 use crate::kubernetes::field::{Field, Unreadable};
 use crate::kubernetes::node_selector::{self, Labels, read_term, term_matches, to_term};
-use crate::kubernetes::volume::{BETA_REGION, BETA_ZONE, REGION, Volume, ZONE, ZONE_LABELS};
+use crate::kubernetes::volume::Volume;
+use crate::kubernetes::zone_labels::{BETA_REGION, BETA_ZONE, REGION, ZONE, ZONE_LABELS};
 use crate::logic::{
     Axis, Budget, Containment, Domain, Exhausted, Facts, Implication, Outline, Space, Union, contained,
 };
