@@ -60,7 +60,7 @@ for (const [kind, { check, relation, tolerates, validateSettings }] of Object.en
   });
 
   test(`${kind}: tolerations and taints as Kubernetes matches them`, () => {
-    const lines = read('../../tests/vectors/random_tolerates.jsonl').trim().split('\n');
+    const lines = read('../../../tests/vectors/random_tolerates.jsonl').trim().split('\n');
     assert.equal(lines.length, 2500);
     for (const line of lines) {
       const recorded = JSON.parse(line);

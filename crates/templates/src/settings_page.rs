@@ -66,7 +66,8 @@ fn of_section<'s>(schema: &'s Value, section: &str) -> &'s Value {
 
 /// Follows `$ref`, and leaves out the alternative `null`.
 fn resolve<'s>(schema: &'s Value, of: &'s Value) -> &'s Value {
-    let alternatives = of["anyOf"].as_array().into_iter().flatten();
+    // The alternatives of an object with members are conditions on these members.
+    let alternatives = of["anyOf"].as_array().filter(|_| !of["properties"].is_object()).into_iter().flatten();
     let of = alternatives.into_iter().find(|one| one["type"] != "null").unwrap_or(of);
     match of["$ref"].as_str().and_then(|reference| reference.strip_prefix("#/$defs/")) {
         Some(name) => resolve(schema, &schema["$defs"][name]),

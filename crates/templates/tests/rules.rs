@@ -88,6 +88,8 @@ fn every_place_misses_a_rule_that_is_new() {
         "policies/gatekeeper/constraints/dummy-rule.yaml: no such file",
         "policies/cases/dummy-rule: no such folder",
         "crates/cli/src/audit/settings.yaml: no such section",
+        "docs/examples/settings.yaml: no such section",
+        "docs/settings.md: ## `dummyRule` does not appear",
         "README.md: `dummyRule` does not appear",
     ];
     assert_eq!(missing, expected.map(|place| format!("rule `dummyRule`: {place}")));
