@@ -135,7 +135,7 @@ fn a_module_judges_only_with_the_proofs_that_are_asked_for() {
     assert_eq!(check(&format!("{tag} --insecure --verify-key ours.pub")), warned(library, &tag, &pushed));
 
     let not_signed = format!(
-        "`{by_digest}` is not signed with the key in `other.pub`: none of its 1 signatures was made with this key for this \
+        "`{by_digest}` is not signed with the key in `other.pub`: none of its signatures (1) was made with this key for this \
          module; `placement-guard push --sign-key` and `cosign sign --key` sign it"
     );
     check(&format!("{by_digest} --insecure --verify-key other.pub")).complained(&not_signed);

@@ -157,7 +157,7 @@ pub(crate) async fn verify(
             return Ok(());
         }
     }
-    Err(unsigned(format!("none of its {} signatures was made with this key for this module", layers.len())))
+    Err(unsigned(format!("none of its signatures ({}) was made with this key for this module", layers.len())))
 }
 
 /// Whether what was signed is the manifest of this digest.

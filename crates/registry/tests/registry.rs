@@ -233,14 +233,14 @@ fn a_signed_module_is_pulled_with_its_key_and_with_no_other() {
     assert_eq!(failure(pulled(&tagged, &of_ecdsa)), unsigned(&pushed.digest, "ecdsa.pub", &absent));
 
     push(&module, &tagged, &ACCESS, Some(&ecdsa), &unwatched()).unwrap();
-    let none = "none of its 1 signatures was made with this key for this module";
+    let none = "none of its signatures (1) was made with this key for this module";
     assert!(pulled(&tagged, &of_ecdsa).unwrap());
     assert_eq!(failure(pulled(&pushed.by_digest, &of_ed25519)), unsigned(&pushed.digest, "ed25519.pub", none));
     // A second signature does not take the first one away.
     push(&module, &tagged, &ACCESS, Some(&ed25519), &unwatched()).unwrap();
     assert!(pulled(&tagged, &of_ecdsa).unwrap());
     assert!(pulled(&pushed.by_digest, &of_ed25519).unwrap());
-    let none = "none of its 2 signatures was made with this key for this module";
+    let none = "none of its signatures (2) was made with this key for this module";
     assert_eq!(failure(pulled(&tagged, &of_another)), unsigned(&pushed.digest, "another.pub", none));
 }
 
@@ -259,7 +259,7 @@ fn the_signature_of_another_module_does_not_count() {
     let trust = Trust { digest_required: false, key: Some(&verifying) };
     let pulled = pull(&other.by_digest, &ACCESS, trust, &unwatched());
     let complaint = failure(pulled.map(|pulled| pulled.digest));
-    assert!(complaint.contains("none of its 1 signatures was made with this key for this module"), "{complaint}");
+    assert!(complaint.contains("none of its signatures (1) was made with this key for this module"), "{complaint}");
 }
 
 #[test]
