@@ -106,12 +106,12 @@ impl Topology {
         let mut outline = Outline::default();
         facts.iter().for_each(|fact| fact.share(&mut outline));
         let written: Vec<Written<'_>> = facts.iter().map(|fact| fact.write(&mut outline)).collect();
-        let possible = || {
+        let possible = || -> Result<Containment, Exhausted> {
             let space = outline.cut(budget)?;
             let facts = Written::cut(&written, &space, budget)?;
             Ok(contained(&space, &Union::everything(), &Union::default(), &facts, budget))
         };
-        match possible().unwrap_or_else(|_: Exhausted| Containment::Undecided) {
+        match possible().unwrap_or(Containment::Undecided) {
             Containment::Escapes(_) => Ok(()),
             Containment::Contained => {
                 Err(field.unreadable("no node could satisfy all of these facts together; remove one of them"))
