@@ -114,22 +114,24 @@ impl Operation {
     }
 }
 
-/// The request of an API server about an object, as JSON. It names no user, since the user is unknown. The objects are
-/// inserted as written.
+/// The request of an API server about an object, as JSON. The user is unknown, and has a name nevertheless: a CREATE without a
+/// user is an audit, which believes what an existing object says about its owners and its node. The objects are inserted as
+/// written.
 pub fn request(identity: &Identity, operation: Operation, before: Option<&str>, after: Option<&str>) -> String {
-    envelope(identity, operation, &plural(&identity.kind), before, after)
+    let user = r#"{"username":"unknown"}"#;
+    envelope(identity, operation, (&plural(&identity.kind), user), before, after)
 }
 
 /// The request of Kubewarden's audit scanner about an existing object: a CREATE without a user, with the kind in place
 /// of the resource.
 pub fn audit_request(identity: &Identity, object: &str) -> String {
-    envelope(identity, Operation::Create, &identity.kind, None, Some(object))
+    envelope(identity, Operation::Create, (&identity.kind, "{}"), None, Some(object))
 }
 
 fn envelope(
     identity: &Identity,
     operation: Operation,
-    resource: &str,
+    (resource, user): (&str, &str),
     before: Option<&str>,
     after: Option<&str>,
 ) -> String {
@@ -139,7 +141,7 @@ fn envelope(
     let kind = format!(r#"{{"group":{group},"version":{version},"kind":{}}}"#, quoted(&identity.kind));
     let resource = format!(r#"{{"group":{group},"version":{version},"resource":{}}}"#, quoted(resource));
     format!(
-        r#"{{"uid":"00000000-0000-4000-8000-000000000000","kind":{kind},"resource":{resource},"requestKind":{kind},"requestResource":{resource},"name":{},"namespace":{},"operation":"{}","userInfo":{{}},"object":{},"oldObject":{},"dryRun":false,"options":null}}"#,
+        r#"{{"uid":"00000000-0000-4000-8000-000000000000","kind":{kind},"resource":{resource},"requestKind":{kind},"requestResource":{resource},"name":{},"namespace":{},"operation":"{}","userInfo":{user},"object":{},"oldObject":{},"dryRun":false,"options":null}}"#,
         optional(&identity.name),
         optional(&identity.namespace),
         operation.name(),

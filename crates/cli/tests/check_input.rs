@@ -167,3 +167,20 @@ fn a_reader_that_goes_away_ends_the_program_quietly() {
     assert_eq!(first, "refused (403) Pod team/pod CREATE (many.json:1)\n");
     assert_eq!((child.wait().unwrap().code(), err.as_str()), (Some(1), ""));
 }
+
+/// Manifests are what people write, so a pod among them is not a pod that a cluster already runs.
+#[test]
+fn manifests_are_judged_as_requests_of_a_user_and_not_as_an_audit() {
+    let folder = Folder::new();
+    folder.write("settings.yaml", "tolerations: {allowed: []}\nlocalVolumes: {hostPaths: []}\n");
+    let named = "{apiVersion: v1, kind: Pod, metadata: {name: a}, spec: {nodeName: n1}}\n";
+    let mirror = "{apiVersion: v1, kind: Pod, metadata: {name: b, annotations: {kubernetes.io/config.mirror: x}, \
+        ownerReferences: [{apiVersion: v1, kind: Node, name: n1, uid: u, controller: true}]}, \
+        spec: {volumes: [{name: v, hostPath: {path: /etc}}]}}\n";
+    folder.write("named.yaml", named).write("mirror.yaml", mirror);
+    for (file, finding) in [("named.yaml", "node-name-skips-taints"), ("mirror.yaml", "host-path-not-allowed")] {
+        let ran = folder.run(&format!("check --settings settings.yaml --after {file} --output json"));
+        assert_eq!((ran.code, ran.err.as_str()), (Some(1), ""), "{file}");
+        assert!(ran.out.contains(&format!("\"{finding}\"")), "{file}: {}", ran.out);
+    }
+}
