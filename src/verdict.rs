@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use serde_json_borrow::Value;
 
 use crate::kubernetes::field::{self, Field, Unreadable};
 use crate::rules::{self, decision::Decision};
@@ -47,17 +48,47 @@ pub fn check(settings: &str, request: &str) -> Verdict {
 
 fn judge(settings: &str, request: &str) -> Result<Decision, Decision> {
     let settings = field::parse(settings.as_bytes()).map_err(|unreadable| Decision::unusable_settings(&unreadable))?;
-    let request = field::parse(request.as_bytes()).map_err(|unreadable| Decision::unreadable(&unreadable))?;
+    let request = read(request).map_err(|unreadable| Decision::unreadable(&unreadable))?;
     let root = Field::root("", &request);
     let request = in_review(&root).map_err(|unreadable| Decision::unreadable(&unreadable))?;
     Ok(rules::judge_documents(&Field::root("settings", &settings), &request))
 }
 
+/// Levels that a request may have. The module reads it one level below the top of its payload, as in an AdmissionReview.
+const LEVELS: usize = 126;
+
+/// Parses a request or a review. A bare request that is too deep is refused in the words of the module, which never sees
+/// one without a level above it.
+fn read(text: &str) -> Result<Value<'_>, Unreadable> {
+    let parsed = field::parse(text.as_bytes());
+    let too_deep = match &parsed {
+        // What is no review and no request either is refused by who reads it.
+        Ok(document) => !is_review(&Field::root("", document)).unwrap_or(true) && is_deeper_than(document, LEVELS),
+        Err(unreadable) => !unreadable.path.starts_with("request") && unreadable.problem.contains("recursion limit"),
+    };
+    if too_deep {
+        field::parse(format!("{{\"request\":{text}}}").as_bytes())?;
+    }
+    parsed
+}
+
+fn is_deeper_than(value: &Value<'_>, levels: usize) -> bool {
+    let deeper = |value: &Value<'_>| is_deeper_than(value, levels.saturating_sub(1));
+    match value {
+        Value::Array(items) => levels == 0 || items.iter().any(deeper),
+        Value::Object(members) => levels == 0 || members.iter().any(|(_, value)| deeper(value)),
+        _ => false,
+    }
+}
+
 /// The request of an AdmissionReview; anything else is the request itself, whose `kind` is no string.
 fn in_review<'v, 'p>(root: &'p Field<'v, 'p>) -> Result<Field<'v, 'p>, Unreadable> {
     root.renamed("request").check_object()?;
-    let is_review = root.get("kind")?.string().ok().flatten() == Some("AdmissionReview");
-    if is_review { root.get("request") } else { Ok(root.renamed("request")) }
+    if is_review(root)? { root.get("request") } else { Ok(root.renamed("request")) }
+}
+
+fn is_review(root: &Field<'_, '_>) -> Result<bool, Unreadable> {
+    Ok(root.get("kind")?.string().ok().flatten() == Some("AdmissionReview"))
 }
 
 /// Whether settings, as JSON, can be used.

@@ -4,10 +4,11 @@
 
 use std::time::{Duration, Instant};
 
-use placement_guard::kubewarden;
+use placement_guard::{kubewarden, verdict};
 use serde_json::{Value, json};
 
-const MANY: usize = 20_000;
+/// So many that the rule works on most of what it reads, and so many that most cannot even be read.
+const MANY: [usize; 2] = [20_000, 50_000];
 
 fn judge(old: Option<&Value>, new: &Value, allow: &[&str]) -> (Value, Duration) {
     let payload = json!({
@@ -77,19 +78,24 @@ fn a_volume_that_is_too_large_is_refused_at_once_and_says_so() {
         let (_, took) = judge(Some(&in_tree(volume(vec![json!({})]))), &large, &[]);
         assert!(took < AT_ONCE, "{what}, in-tree: {took:?}");
     }
-    for (what, large) in shapes(MANY) {
+    for (many, (what, large)) in
+        MANY.into_iter().flat_map(|many| shapes(many).into_iter().map(move |shape| (many, shape)))
+    {
         let small = volume(vec![json!({"matchExpressions": [requirement("k", &[])]})]);
         for old in [None, Some(&small)] {
             let (answer, took) = judge(old, &large, &everywhere);
             let findings = answer["audit_annotations"]["findings"].as_str().unwrap_or_default();
-            // Values and empty terms are cheap enough to be judged.
             let refused = findings.contains("request-too-large");
-            assert_eq!(answer["accepted"] == false, refused, "{what}: {answer}");
-            assert!(refused || matches!(what, "values" | "empty terms"), "{what}: {findings}");
+            assert_eq!(answer["accepted"] == false, refused, "{many} {what}: {answer}");
+            // Values and empty terms are cheap enough to be judged.
+            let cheap = many == MANY[0] || matches!(what, "values" | "empty terms");
+            assert!(refused || cheap, "{many} {what}: {findings}");
             assert!(took < AT_ONCE, "{what}: {took:?}");
         }
-        let (_, took) = judge(Some(&large), &large, &[]);
-        assert!(took < AT_ONCE, "{what}, unchanged: {took:?}");
+        if many == MANY[0] {
+            let (_, took) = judge(Some(&large), &large, &[]);
+            assert!(took < AT_ONCE, "{what}, unchanged: {took:?}");
+        }
     }
 }
 
@@ -107,5 +113,30 @@ fn a_volume_of_a_size_that_somebody_might_write_is_decided() {
         let (answer, took) = judge(Some(&large), &wider, &["widened"]);
         assert_eq!(answer["accepted"], true, "{what}: {answer}");
         assert!(took < AT_ONCE, "{what}: {took:?}");
+    }
+}
+
+/// As many nodes as Kubernetes supports, one term for each, which is how a volume names the nodes of a cluster.
+#[test]
+fn five_thousand_host_names_are_decided_whatever_becomes_of_them() {
+    let host = |number: usize| json!({"matchExpressions": [requirement("kubernetes.io/hostname", &[format!("node-{number:04}")])]});
+    let hosts = |numbers: &mut dyn Iterator<Item = usize>| volume(numbers.map(host).collect());
+    let old = hosts(&mut (0..5_000));
+    for (new, relation) in [
+        (hosts(&mut (5_000..10_000)), "shifted"),
+        (hosts(&mut (2_500..7_500)), "shifted"),
+        (hosts(&mut (0..5_000).rev()), "equivalent"),
+        (hosts(&mut (0..5_000)), "unchanged"),
+        (hosts(&mut (1..5_000)), "narrowed"),
+        (hosts(&mut (0..5_001)), "widened"),
+    ] {
+        let request = json!({
+            "kind": {"kind": "PersistentVolume"}, "operation": "UPDATE", "name": "pv", "object": new, "oldObject": old,
+        });
+        let answer = verdict::check(r#"{"volumeNodeAffinity": {}}"#, &request.to_string());
+        assert_eq!(answer.annotations.get("relation").map(String::as_str), Some(relation), "{:?}", answer.message);
+        let accepted = !matches!(relation, "shifted" | "narrowed");
+        assert_eq!(answer.allowed, accepted, "{relation}: {:?}", answer.message);
+        assert!(!answer.findings.iter().any(|code| code == "request-too-large"), "{relation}: {:?}", answer.findings);
     }
 }

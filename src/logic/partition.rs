@@ -61,6 +61,8 @@ pub struct Cuts<'a> {
 const CONSTANT: usize = 6;
 /// Steps for a condition: a side of a box is made of it.
 const CONDITION: usize = 5;
+/// Steps for a comparison, beside those for a condition: its number begins an interval, and is looked up for each box.
+const THRESHOLD: usize = 15;
 /// Bytes for one more step. Long strings are compared many times, byte by byte.
 const BYTES_IN_A_STEP: usize = 2;
 /// Steps for each class: its example is stored, and found to be free.
@@ -77,17 +79,18 @@ impl<'a> Cuts<'a> {
                 }
                 self.constants.extend(values);
             }
-            Condition::Above(number) => self.begin(number.checked_add(1)),
-            Condition::Below(number) => self.begin(Some(*number)),
+            Condition::Above(number) => steps = steps.saturating_add(self.begin(number.checked_add(1))),
+            Condition::Below(number) => steps = steps.saturating_add(self.begin(Some(*number))),
             Condition::Present | Condition::Absent => {}
         }
         steps
     }
 
-    fn begin(&mut self, number: Option<i64>) {
+    fn begin(&mut self, number: Option<i64>) -> usize {
         self.compares = true;
         let positive = number.and_then(|number| u64::try_from(number).ok()).filter(|number| *number > 0);
         self.beginnings.extend(positive);
+        THRESHOLD
     }
 }
 

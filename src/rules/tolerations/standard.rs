@@ -43,7 +43,7 @@ const CONTROLLER_MANAGER: &str = "system:kube-controller-manager";
 const ITEM_STEPS: usize = 20;
 
 /// Steps for the name of an extended resource that is kept.
-const NAME_STEPS: usize = 15;
+const NAME_STEPS: usize = 25;
 
 /// What decides which tolerations Kubernetes adds to a pod.
 #[derive(Debug)]
