@@ -84,12 +84,12 @@ bless: module ## Rewrite the golden files from what the module does now; review 
 	BLESS=1 cargo test $(LOCKED) --workspace
 
 .PHONY: bench
-bench: module ## Measure: the algebra natively, an audit of 50,000 objects, and the module beside a no-op policy
+bench: module ## Measure: the algebra natively, an audit of 50,000 objects, and the module next to a no-op policy
 	.ci/build-wasm noop-policy $(NOOP)
 	cargo bench $(LOCKED) --workspace --bench '*'
 
 .PHONY: load
-load: module ## Drive the server with Gatekeeper's own client, beside one that does nothing: REQUESTS=200000
+load: module ## Drive the server with Gatekeeper's own client, next to one that does nothing: REQUESTS=200000
 	.ci/need-go
 	go -C tests/cluster/gatekeeper build -o $(CURDIR)/target/cluster/gatekeeper-load ./load
 	cargo run --quiet $(LOCKED) --release --package server --example load -- \

@@ -31,8 +31,8 @@ fn hostnames_5000_in_5000(bencher: Bencher) {
     bencher.bench(|| assert_eq!(ask(&space, &old, &new), Containment::Contained));
 }
 
-/// Each of `keys` keys has one of `keys - 1` values, and no two keys the same: there is no such node, which no reasoning
-/// by cases finds quickly.
+/// Each of `keys` keys has one of `keys - 1` values, and no two keys have the same. No node is like that, but a search
+/// case by case takes long to see it.
 #[divan::bench(args = [6, 8, 10])]
 fn pigeonhole(bencher: Bencher, keys: usize) {
     let (keys, values) = (names("key-", keys), names("value-", keys - 1));

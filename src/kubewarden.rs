@@ -1,7 +1,7 @@
 //! The Kubewarden face: JSON bytes in, JSON bytes out, registered with waPC when the module starts.
 //!
-//! Nothing here fails: what cannot be read is refused in the answer itself, since the host turns a guest error into a
-//! status of 500 and a trap into a message that says nothing.
+//! No function here returns an error: the answer itself refuses what cannot be read. The host would turn a guest error
+//! into a status of 500, and a trap into a message without content.
 
 use std::mem::ManuallyDrop;
 

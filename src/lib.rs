@@ -1,6 +1,6 @@
 //! Decides, exactly and with evidence, whether a change to where Kubernetes may place volumes and pods is safe.
 //!
-//! A request comes in, a decision goes out. What is compared are sets, not spellings: *is every node that the old node
+//! A request comes in, a decision goes out. The rules compare sets, not spellings: *is every node that the old node
 //! affinity admits admitted by the new one? is every taint that this pod tolerates one that it may tolerate?* Where the
 //! answer is no, the decision carries one node, or one taint, that shows it, and that example has been replayed through a
 //! plain matcher before it is shown.

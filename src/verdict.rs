@@ -41,7 +41,7 @@ impl From<Decision> for Verdict {
 
 /// Judges an admission request, or the AdmissionReview that holds it.
 ///
-/// Both arguments are JSON. What cannot be read is refused in the verdict, with code 422 and the path of the field.
+/// Both arguments are JSON. The verdict refuses what cannot be read, with code 422 and the path of the field.
 pub fn check(settings: &str, request: &str) -> Verdict {
     judge(settings, request).unwrap_or_else(|refusal| refusal).into()
 }
@@ -81,7 +81,7 @@ fn is_deeper_than(value: &Value<'_>, levels: usize) -> bool {
     }
 }
 
-/// The request of an AdmissionReview; anything else is the request itself, whose `kind` is no string.
+/// The request of an AdmissionReview. Anything else is the request itself: its `kind` is not a string.
 fn in_review<'v, 'p>(root: &'p Field<'v, 'p>) -> Result<Field<'v, 'p>, Unreadable> {
     root.renamed("request").check_object()?;
     if is_review(root)? { root.get("request") } else { Ok(root.renamed("request")) }

@@ -17,7 +17,7 @@ use placement_guard::verdict::{self, Verdict};
 use serde_json::{Value, json};
 use testkit::Case;
 
-/// What each case is held against, beside what it says itself.
+/// What each case is checked against, in addition to its own expectations.
 type Law = fn(&Case, &Value) -> Result<(), String>;
 
 const LAWS: [Law; 4] = [Case::check, the_verdict_is_the_decision, settings_are_valid_where_requests_are_judged, replay];

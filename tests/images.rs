@@ -71,7 +71,7 @@ const REFUSED: &[&str] = &[
 /// Names and whether they are valid.
 ///
 /// Source: `TestFullNameRegexp` and `TestReferenceRegexp` in `regexp_test.go`, `distribution/reference`. Names with a port
-/// and no slash stand in the table above: as references they end in a tag.
+/// and no slash are in the table above: as references they end in a tag.
 const NAMES: &[(&str, bool)] = &[
     ("short", true),
     ("simple/name", true),
@@ -201,7 +201,7 @@ fn a_tag_is_as_old_as_the_version_that_it_begins_with() {
         ("v3.0.0_build7", "3.0.0", Enough),
         ("v3.0.0.1", "3.0.0", Enough),
         ("v2.9.9-eks-1-30-2", "3.0.0", TooOld),
-        // Without a patch it stands for every patch, without a minor version for every one of them.
+        // Without a patch it matches every patch; without a minor version, every minor version.
         ("v3.3", "3.3.0", Enough),
         ("3.3", "3.3.0", Enough),
         ("v3.3", "3.3.1", Unknown),

@@ -250,7 +250,7 @@ fn each_policy_begins_by_watching_and_says_what_comes_after() {
         let comments = comments.join(" ");
         for sentence in [
             "Use it ",
-            "A rule that refuses also refuses the next Pod of a Deployment that nobody touched",
+            "A rule that refuses also refuses the next Pod of a Deployment that did not change",
             "With `protect` write `Fail`",
             "Replace it by where you pushed the module",
         ] {
@@ -395,7 +395,7 @@ fn every_case_about_which_the_module_has_something_to_say_is_matched() {
     let policies = policies();
     for case in testkit::cases().expect("the cases are readable") {
         let Some(request) = case.request().map(completed) else { continue };
-        // Whoever lets others than controllers write it names it in a policy of its own: audits do not know sub-resources.
+        // If not only controllers may write it, it needs a separate policy: audits do not know sub-resources.
         if request["subResource"] == "status" {
             continue;
         }

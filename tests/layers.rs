@@ -89,7 +89,7 @@ fn crates_are_built_on_those_that_they_may_know() {
         listed.split('"').skip(1).step_by(2).map(String::from).chain([String::from(".")]).collect()
     };
     let known: BTreeSet<String> = CRATES.iter().map(|(folder, _)| *folder).chain(OF_TESTS).map(String::from).collect();
-    assert_eq!(members, known, "every crate belongs into one of the two lists of this test");
+    assert_eq!(members, known, "every crate must be in one of the two lists of this test");
     let manifest = |folder: &str| read(&root().join(folder).join("Cargo.toml"));
     for (folder, may) in CRATES {
         let wrong: Vec<String> =
@@ -231,7 +231,7 @@ fn wrong_arrows(source: &Source, modules: &BTreeSet<Vec<String>>, dependencies: 
     let wrong = |path: &[String]| match path[0].as_str() {
         "crate" => {
             let target = path.get(1).and_then(|name| height(name));
-            // A path to the crate itself, or to something beside the layers, leads anywhere.
+            // A path to the crate itself, or to something outside the layers, can lead anywhere.
             target.is_none_or(|target| Some(target) > height(layer) || layer == HEAP && Some(target) < height(layer))
         }
         "std" => ALONE.contains(&layer) && path.get(1).is_some_and(|part| OUTSIDE.contains(&part.as_str())),

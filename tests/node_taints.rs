@@ -66,7 +66,7 @@ fn a_taint_that_stays_is_not_held_against_an_update_of_the_node() {
         let answer = ask_node(Some(&node(&old)), &node(&new));
         assert_eq!(!answer.accepted, refused, "{old} → {new}: {answer:?}");
     }
-    // When it was added is no part of what it says.
+    // The time when it was added does not change what it says.
     let mut since = word.clone();
     since["timeAdded"] = json!("2026-01-01T00:00:00Z");
     passes(&ask_node(Some(&node(&json!([word]))), &node(&json!([since]))));
@@ -75,7 +75,7 @@ fn a_taint_that_stays_is_not_held_against_an_update_of_the_node() {
     status["subResource"] = json!("status");
     let section = json!({"nodeTaints": {"numericKeys": ["failure-probability"]}});
     passes(&ask_settings(&section, &status));
-    // An empty name is no sub-resource.
+    // An empty name is not a sub-resource.
     status["subResource"] = json!("");
     finds(&ask_settings(&section, &status), &["taint-not-numeric"]);
 }

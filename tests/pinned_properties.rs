@@ -100,7 +100,7 @@ proptest! {
     }
 }
 
-/// The label that names a node beside the host name.
+/// The label that names a node in addition to the host name.
 const NODE: &str = "example.com/node";
 
 /// Affinities over two keys that name nodes: what a chain of edits is made of.

@@ -6,8 +6,9 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use placement_guard::kubernetes::affinity::Affinity;
 use placement_guard::kubernetes::field::{self, Field};
-use placement_guard::kubernetes::volume::{Affinity, Volume};
+use placement_guard::kubernetes::volume::Volume;
 use serde_json::{Value, json};
 
 /// Why a recorded case is not run.

@@ -406,7 +406,7 @@ fn agrees_with_the_matcher(what: &str, old: &Value, new: &Value, relation: &str)
     let requirements = requirements.flat_map(|term| term.match_expressions.iter().flatten());
     let mentioned = requirements.flat_map(|requirement| requirement.values.iter().flatten()).map(String::as_str);
     let mut values: BTreeSet<&str> = mentioned.filter(|text| Domain::OptionalText.contains(text)).collect();
-    // Over many keys, absence stands for every value that nobody mentioned.
+    // With many keys, absence represents every value that is not mentioned.
     if keys.len() < 9 {
         values.insert("fresh");
     }

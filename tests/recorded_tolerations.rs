@@ -1,6 +1,6 @@
 //! What Kubernetes v1.36.3 answered, held against the matcher, the algebra and the settings.
 //!
-//! Every recorded case is either run or skipped for a reason that stands here, and both are counted: a case that is
+//! Every recorded case is either run or skipped for a reason that is written here, and both are counted: a case that is
 //! added to the files, or that is no longer reached, fails a test.
 
 #![allow(clippy::restriction)]
@@ -28,7 +28,7 @@ fn cases(file: &str, kind: Option<&str>) -> Vec<Value> {
         .into_iter()
         .filter(|case| case["kind"].as_str() == kind)
         .map(|case| {
-            // Derived cases keep what goes in below `input`, the upstream tables beside everything else.
+            // Derived cases keep their input below `input`, the upstream tables next to everything else.
             let mut flat = case.clone();
             for (key, value) in case["input"].as_object().into_iter().flatten() {
                 flat[key] = value.clone();
@@ -191,7 +191,7 @@ fn random_points_are_tolerated_where_upstream_tolerates_them() {
         let taint = &taints(&json!([case["taint"]]))[0];
         both_say(&case, &tolerations(&json!([case["toleration"]])), taint, expected, &mut count);
     }
-    // `-3` is no label value.
+    // `-3` is not a label value.
     count.is(2_500, &[(NOT_IN_THE_SPACE, 191)]);
     assert_eq!(tolerated, 313);
 }

@@ -81,7 +81,7 @@ fn a_daemon_set_s_pods_are_those_that_its_controller_creates() {
     assert_eq!(answer.taint.as_deref(), Some("node.kubernetes.io/network-unavailable:NoSchedule"));
 }
 
-/// An audit scan asks about what is stored, as a CREATE by nobody: the owner is all there is to go by.
+/// An audit scan asks about what is stored, as a CREATE without a user: only the owner tells who made it.
 #[test]
 fn in_an_audit_a_daemon_set_s_pods_are_those_that_it_owns() {
     let audit = |owner: Value| {
@@ -136,7 +136,7 @@ fn the_limit_of_what_every_pod_is_given_is_what_the_settings_say_of_it() {
         (json!([entry(NOT_READY, "Exists", "", None)]), NOT_READY, None),
         (json!([entry(NOT_READY, "Exists", "", Some(5)), entry("", "Exists", "", Some(600))]), NOT_READY, Some(600)),
         (json!([entry("", "Exists", "", Some(5))]), UNREACHABLE, Some(300)),
-        // An entry about another taint is none about this one: another key, another value, another effect.
+        // An entry for another taint is not an entry for this one: another key, another value, another effect.
         (json!([entry(NOT_READY, "Exists", "", Some(5))]), UNREACHABLE, None),
         (json!([entry(NOT_READY, "Equal", "x", Some(5))]), NOT_READY, None),
         (
@@ -223,8 +223,7 @@ fn an_amount_may_be_a_number() {
     }
 }
 
-/// What the pod requests is permitted, so it is no example of what is not: neither where the settings name it nor where
-/// nobody does.
+/// What the pod requests is permitted, so it is never an example of what is not, whether or not the settings name it.
 #[test]
 fn an_example_is_never_the_key_of_a_requested_resource() {
     let section = json!({"allowed": [one("gpu.example.com/card", "Equal", "x", "NoSchedule")]});
@@ -272,7 +271,7 @@ fn mirror_pods_are_those_that_a_node_creates_and_are_not_judged() {
     passes(&by(&node, &mirror));
     finds(&by(&tenant, &mirror), &refused);
     finds(&by(&node, &pod(&everything)), &refused);
-    // In an audit nobody is known to have created it: the node that owns it stands for that.
+    // In an audit the creator is not known, so the node that owns it counts as the creator.
     finds(&by(&json!({}), &mirror), &refused);
     let mut owned = mirror.clone();
     owned["metadata"]["ownerReferences"] = json!([owner("v1", "Node", true)]);

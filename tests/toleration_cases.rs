@@ -1,4 +1,4 @@
-//! `tolerations` where a table says it better than a property: what is found beside the taints, what an UPDATE may do, which
+//! `tolerations` where a table says it better than a property: what else is found, what an UPDATE may do, which
 //! input cannot be read.
 
 #![allow(clippy::restriction)]
@@ -15,7 +15,7 @@ fn for_seconds(operator: &str, value: &str, seconds: Option<i64>) -> Value {
     json!({"key": "k", "operator": operator, "value": value, "effect": "NoExecute", "tolerationSeconds": seconds})
 }
 
-// --- What is found beside the taints. ---
+// --- What is found in addition to taints. ---
 
 #[test]
 fn a_bound_that_is_no_canonical_number_of_64_bits_is_refused() {
@@ -137,7 +137,7 @@ fn comparisons_are_refused_where_the_cluster_may_not_understand_them() {
         assert_eq!(answer.accepted, !refused);
         passes(&ask(&json!({"numericOperators": "allow"}), &create(&tolerations)));
     }
-    // What stands in the old list stays; what is added is refused.
+    // What is in the old list stays; what is added is refused.
     let (old, added) = (for_seconds("Gt", "5", Some(30)), one("k", "Gt", "6", ""));
     passes(&ask(&section, &update(&json!([old]), &json!([for_seconds("Gt", "5", Some(60))]))));
     finds(&ask(&section, &update(&json!([old]), &json!([old, added]))), &["numeric-operator-disabled"]);
@@ -287,7 +287,7 @@ fn a_node_name_is_judged_where_an_update_makes_it_new() {
         assert_eq!(answer.found("node-name-skips-taints"), refused, "{old} → {new}: {answer:?}");
         assert_eq!(answer.accepted, !refused);
     }
-    // What the old list tolerated stays permitted, whoever names the node now.
+    // What the old list tolerated stays permitted, no matter who names the node now.
     let mut old = named(json!(null));
     old["spec"]["template"]["spec"]["tolerations"] = json!([{"operator": "Exists"}]);
     let mut new = old.clone();
@@ -415,7 +415,7 @@ fn a_wrong_type_is_answered_with_its_path_and_code_422() {
     assert!(judged(&cron_job).starts_with("unreadable: object.spec.jobTemplate: must be an object"));
 }
 
-/// Each may stand in settings; what the API server would refuse as a toleration may not.
+/// Each may appear in settings; what the API server would refuse as a toleration may not.
 #[test]
 fn settings_are_refused_with_the_path_and_what_is_accepted() {
     let exists = |more: Value| {
@@ -472,7 +472,7 @@ fn settings_are_refused_with_the_path_and_what_is_accepted() {
         json!({"allowed": []}),
         json!({"allowed": [exists(json!({"maxTolerationSeconds": 0})), exists(json!({"maxTolerationSeconds": i64::MAX}))]}),
         json!({"allowed": [exists(json!({"effect": "NoSchedule", "maxTolerationSeconds": 5}))]}),
-        // What matches nothing, and what stands twice, is understood all the same.
+        // Entries that match nothing, and duplicate entries, are understood all the same.
         json!({"allowed": [one("k", "Lt", "0", ""), one("k", "Lt", "0", "")], "denied": [one("k", "Gt", "-5", "")]}),
         json!({"denied": [{"operator": "Exists", "effect": "NoExecute"}]}),
     ] {

@@ -182,7 +182,7 @@ fn entry() -> impl Strategy<Value = Toleration> {
     toleration(seconds().prop_map(|seconds| seconds.map(|seconds| seconds.max(0))))
 }
 
-/// What stands in a pod: mostly what an API server accepts, at times what one never lets through.
+/// What appears in a pod: mostly what an API server accepts, sometimes what it never accepts.
 fn of_pod() -> impl Strategy<Value = Toleration> {
     let odd = (toleration(seconds()), select(vec!["Gt", "Lt", "Ge", "exists"]), select(&NO_NUMBERS[..]));
     prop_oneof![

@@ -1,4 +1,4 @@
-//! Volumes of a size that nobody writes: the answer comes at once, whatever it is that is large.
+//! Volumes far larger than any real one: the answer comes at once, whichever part is large.
 
 #![allow(clippy::restriction)]
 

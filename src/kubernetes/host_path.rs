@@ -14,8 +14,8 @@ const STEPS_EACH: usize = 20;
 pub enum Access {
     /// Read the folder and everything that is mounted below it: `recursiveReadOnly: Enabled`.
     RecursiveReadOnly,
-    /// Read the folder. What the node has mounted below it stays writable. `recursiveReadOnly: IfPossible` is no more than
-    /// that, since a runtime that cannot do it mounts the folder plainly.
+    /// Read the folder. What the node has mounted below it stays writable. `recursiveReadOnly: IfPossible` promises
+    /// no more, because a runtime without support for it mounts the folder plainly.
     ReadOnly,
     ReadWrite,
 }

@@ -7,7 +7,7 @@ use super::request::Request;
 /// Whether a pod is the mirror of a static pod. The node runs a static pod whatever the API server answers: a refusal
 /// only hides it.
 ///
-/// The node itself must have created the mirror. In an audit, where nobody is known to have created it, a node must own
+/// The node itself must have created the mirror. In an audit, where the creator is not known, a node must own
 /// it. The annotation alone proves nothing, since anyone may write it. A pod template is never a mirror.
 ///
 /// # Errors

@@ -189,7 +189,7 @@ pub fn to_term<'t>(conditions: &Conditions<'t>, outline: &mut Outline<'t>) -> Te
     conditions.iter().map(|(key, condition)| (outline.axis(key, Domain::OptionalText), condition.clone())).collect()
 }
 
-/// The node that stands for a point of such a space: its labels.
+/// The labels of a node at this point of such a space.
 pub fn node_at(space: &Space<'_>, point: &Point) -> Labels {
     let mut labels = Labels::new();
     let values =

@@ -31,8 +31,8 @@ impl<'p> NodePath<'p> {
         NodePath { segments: segments(path, |letter| letter == '/'), on_windows }
     }
 
-    /// Whether this is `prefix` or lies below it, segment by segment. `prefix` is a clean path. Nobody knows on which kind
-    /// of node the path will be used, so it must be so on both.
+    /// Whether this is `prefix` or lies below it, segment by segment. `prefix` is a clean path. It is not known on
+    /// which kind of node the path will be used, so this must hold on both.
     pub fn is_within(&self, prefix: &str) -> bool {
         let begins = |segments: &[&str]| {
             let mut found = segments.iter();

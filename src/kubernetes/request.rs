@@ -100,8 +100,8 @@ impl<'v, 'p> Request<'v, 'p> {
         self.group == group && self.kind == kind && matches!(self.sub_resource, None | Some("status"))
     }
 
-    /// Whether an audit scan asks about an object that is there already. Scans are CREATE requests from nobody; the API
-    /// server always names a user.
+    /// Whether an audit scan asks about an object that exists already. Scans are CREATE requests without a user; the API
+    /// server always names one.
     pub fn is_audit(&self) -> bool {
         self.operation == Operation::Create && self.user.name.is_none()
     }

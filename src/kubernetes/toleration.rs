@@ -12,7 +12,7 @@ use crate::logic::{Axis, Condition, Domain, Outline, Space, Term};
 /// The effects that a taint can have.
 pub const EFFECTS: [&str; 3] = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
 
-/// How long a pod may stay on a node with a `NoExecute` taint, in seconds; [`FOR_EVER`] is no limit.
+/// How long a pod may stay on a node with a `NoExecute` taint, in seconds; [`FOR_EVER`] means no limit.
 pub type Seconds = i64;
 
 /// The eviction controller reads the largest number as "no limit".
@@ -71,8 +71,8 @@ pub fn taint_text(taint: &Taint) -> String {
     }
 }
 
-/// The number that a taint's value, or a `Gt` or `Lt` bound, stands for: a canonical decimal in 64 bits. `007`, `+5` and
-/// `-0` are not.
+/// The number in a taint's value or in a `Gt` or `Lt` bound: a canonical decimal in 64 bits. `007`, `+5` and `-0` are not
+/// canonical.
 pub fn canonical_number(text: &str) -> Option<i64> {
     let digits = text.strip_prefix('-').unwrap_or(text);
     let canonical = match digits.as_bytes() {

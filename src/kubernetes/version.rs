@@ -9,22 +9,22 @@ const UNFINISHED: [&str; 7] = ["alpha", "beta", "rc", "pre", "dev", "canary", "s
 
 /// A version as people write it in a tag: `v3.6.1`, `3.0`, `v1.3.0-rc1`, `v3.0.0-eks-1-30-2`.
 ///
-/// A tag that leaves numbers out stands for every version that begins with it.
+/// A tag that leaves numbers out matches every version that begins with it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TagVersion {
-    /// The first version that the tag may stand for.
+    /// The first version that the tag matches.
     first: Version,
-    /// The first version after all of those that the tag may stand for; `None` when it stands for exactly one.
+    /// The first version after those that the tag matches; `None` when it matches exactly one.
     end: Option<Version>,
 }
 
 /// How a tag compares with a minimum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Age {
-    /// Every version that the tag may stand for is the minimum or later.
+    /// Every version that the tag matches is the minimum or later.
     Enough,
     TooOld,
-    /// The tag may stand for versions on both sides of the minimum.
+    /// The tag matches versions on both sides of the minimum.
     Unknown,
 }
 

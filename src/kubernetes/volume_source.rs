@@ -16,7 +16,7 @@ pub const MIGRATED_TO_CSI: [&str; 7] = [
     "vsphereVolume",
 ];
 
-/// The sources that are no CSI volumes.
+/// The sources that are not CSI volumes.
 const NOT_CSI: [&str; 14] = [
     "cephfs",
     "fc",
@@ -40,7 +40,7 @@ pub struct VolumeSource<'v> {
     pub access_modes: AccessModes<'v>,
     /// Whether it is a CSI volume, or one that migrates to CSI.
     pub is_csi: bool,
-    /// The name of the source, where it is none of CSI and a known one.
+    /// The name of the source, if it is neither CSI nor a known source.
     pub other: Option<&'static str>,
     /// The path of a `local` volume.
     pub local_path: Option<&'v str>,

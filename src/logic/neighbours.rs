@@ -93,7 +93,7 @@ impl Neighbours {
     }
 }
 
-/// Steps for each box that is looked at, beside the comparison.
+/// Steps for each box that is looked at, in addition to the comparison.
 const LOOKED_AT: usize = 1;
 
 /// The side of a box on the axis, if it is narrow.

@@ -40,7 +40,7 @@ pub fn meet(
     Ok(Some(Point { classes }))
 }
 
-/// Steps for each axis of a point: its class is chosen, and its value is copied and checked by whoever asked.
+/// Steps for each axis of a point: its class is chosen, and the caller copies and checks its value.
 pub const POINT: usize = 20;
 
 /// The first axis of the clause on which a point of the box can avoid what the clause names, and the class that it takes.

@@ -26,7 +26,7 @@ pub struct Variable {
     axis: Axis,
     /// The segments that lie in the box.
     pub domain: ClassSet,
-    /// For each segment the class whose example stands for it.
+    /// For each segment the class whose example represents it.
     examples: Vec<(Kind, u32)>,
 }
 
@@ -46,7 +46,7 @@ enum Cut<K> {
     Left(Vec<(K, ClassSet)>),
 }
 
-/// Steps for one side of a clause that is cut down, beside the sizes of what is compared.
+/// Steps for one side of a clause that is cut down, in addition to the sizes of what is compared.
 const SIDE: usize = 3;
 /// Steps for a literal that gets its number.
 const NUMBERED: usize = 7;

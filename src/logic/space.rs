@@ -177,7 +177,7 @@ impl<'a> Space<'a> {
         self.partition(axis).map_or(Kind::Words, |partition| partition.kind(class))
     }
 
-    /// The value that stands for a class; `None` for absence.
+    /// The value that represents a class; `None` for absence.
     pub fn example(&self, axis: Axis, class: u32) -> Option<&str> {
         self.partition(axis)?.example(class)
     }

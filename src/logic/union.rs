@@ -21,9 +21,9 @@ impl PartialEq for Union {
 
 impl Eq for Union {}
 
-/// Steps for looking up one box by its key, beside what its size costs.
+/// Steps for looking up one box by its key, in addition to what its size costs.
 const LOOK_UP: usize = 5;
-/// Steps for the box that two boxes have in common, beside what their sizes cost.
+/// Steps for the box that two boxes have in common, in addition to what their sizes cost.
 const PAIR: usize = 6;
 
 impl From<Conjunction> for Union {

@@ -2,7 +2,7 @@
 
 use crate::kubernetes::field::{Field, Unreadable};
 
-/// A pattern in which `*` stands for any characters or none, and every other character for itself.
+/// A pattern in which `*` matches any characters or none, and every other character matches itself.
 ///
 /// It matches names of drivers, classes and namespaces. So it consists of the characters of such names and `*`. The `?`,
 /// `[…]` and `{…}` of other pattern languages are refused: no name could ever match them.

@@ -61,7 +61,7 @@ func (c *cluster) stopAll() {
 	}
 }
 
-// freePort is a port of loopback that nobody listens on.
+// freePort is a free port of loopback.
 func freePort() (int, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

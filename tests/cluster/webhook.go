@@ -194,7 +194,7 @@ func (c *cluster) certificateNames() ([]string, error) {
 	return nil, errors.New("certificates.yaml has no certificate `placement-guard-tls`")
 }
 
-// exposeHere lets the name of our Service lead to the running program: there are no pods here, so no address of one. The API
+// exposeHere lets the name of our Service lead to the running program: there is no pod here, and so no pod address. The API
 // server still requires a certificate for the name of the Service.
 func (c *cluster) exposeHere(ctx context.Context) error {
 	service, err := c.stored(ctx, "v1", "Service", "placement-guard")

@@ -37,7 +37,7 @@ pub fn sources_below(folder: &Path) -> Vec<Source> {
     let mut files = Vec::new();
     collect(folder, &mut files);
     files.sort_unstable();
-    // A program beside a library is a crate of its own.
+    // A program next to a library is a crate of its own.
     if files.contains(&folder.join("lib.rs")) {
         files.retain(|file| *file != folder.join("main.rs"));
     }
@@ -171,7 +171,7 @@ impl Paths<'_> {
         }
     }
 
-    /// What a macro or an attribute is given is no syntax yet: every row of names with `::` between them is a path.
+    /// The input of a macro or an attribute is not syntax yet: every row of names with `::` between them is a path.
     fn tokens(&mut self, tokens: TokenStream) {
         let mut path: Vec<String> = Vec::new();
         // Whether the colons of a `::` were the last that was read, and how many of them.

@@ -17,7 +17,7 @@ use crate::logic_oracle::{Condition, Question, Term};
 
 const EFFECTS: Domain = Domain::Listed(&["NoSchedule", "PreferNoSchedule", "NoExecute"]);
 
-/// Some are no label value, some no number, and some are what the library likes to make up itself.
+/// Some are not label values, some are not numbers, and some are values that the library itself invents.
 const TEXTS: &[&str] = &[
     "",
     "a",

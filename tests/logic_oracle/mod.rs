@@ -144,7 +144,7 @@ impl Question {
     }
 }
 
-/// Absence meets `NotIn` and `Absent` and nothing else; what is no number is neither above nor below one.
+/// Absence meets `NotIn` and `Absent` and nothing else; a value that is not a number is neither above nor below one.
 pub fn meets(domain: Domain, value: Value<'_>, condition: &Condition) -> bool {
     let Some(text) = value else { return matches!(condition, Condition::NotIn(_) | Condition::Absent) };
     match condition {

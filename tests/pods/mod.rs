@@ -4,7 +4,7 @@
 use placement_guard::kubewarden;
 use serde_json::{Value, json};
 
-/// The kinds that carry a pod: API group, kind, and where the pod's template stands in the object.
+/// The kinds that carry a pod: API group, kind, and where the pod's template is in the object.
 pub const KINDS: [(&str, &str, &str); 9] = [
     ("", "Pod", ""),
     ("", "PodTemplate", "/template"),

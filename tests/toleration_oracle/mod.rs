@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-/// Seconds that a pod stays; `FOR_EVER` is no limit.
+/// Seconds that a pod stays; `FOR_EVER` means no limit.
 pub type Seconds = i64;
 pub const FOR_EVER: Seconds = i64::MAX;
 
@@ -28,7 +28,7 @@ pub struct Taint {
     pub effect: String,
 }
 
-/// The number that a text stands for: no sign but a minus, no leading zero, 64 bits.
+/// The number in a string: no sign but a minus, no leading zero, 64 bits.
 pub fn number(text: &str) -> Option<i64> {
     text.parse().ok().filter(|number: &i64| number.to_string() == text)
 }

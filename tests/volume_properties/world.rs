@@ -103,7 +103,7 @@ pub fn world(pvs: &[&Pv], facts: &[Fact]) -> Vec<Labels> {
             values.entry(successor).or_default();
         }
     }
-    // Where an alias or the scheduler lets one key stand for another, both know each other's values.
+    // Where an alias or the scheduler treats one key as another, both know each other's values.
     for (beta, successor) in SUCCESSORS {
         if let (Some(old), Some(new)) = (values.get(beta).cloned(), values.get(successor).cloned()) {
             let both: BTreeSet<String> = old.union(&new).cloned().collect();
@@ -144,7 +144,7 @@ pub fn oracle(update: &Update) -> Answer {
         findings.insert("facts-contradict-volume");
     }
     let loses = possible.iter().find(|node| old.admits(node) && !new.admits(node));
-    // Rewriting a beta label to its successor is no gain for nodes that carry the successor alone.
+    // Rewriting a beta label to its successor does not gain nodes that carry the successor alone.
     let admitted = |node: &Labels| old.admits(node) || !contradicted && old.admits(&twin(node));
     let gains = possible.iter().find(|node| new.admits(node) && !admitted(node));
     let relation = match (loses, gains) {

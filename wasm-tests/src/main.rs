@@ -14,7 +14,7 @@ fn main() -> ExitCode {
     };
     let demo = demo::run(&module);
     print!("{}", demo.table);
-    // Sizes and times differ from build to build and from machine to machine: they are no part of the table.
+    // Sizes and times differ from build to build and from machine to machine: they are not part of the table.
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../target/placement-guard.wasm");
     let bytes = std::fs::metadata(file).map(|file| file.len()).unwrap_or_default();
     let took = demo.took.as_secs_f64() * 1_000.0;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-/// What stands between two columns.
+/// The separator of two columns.
 const GAP: &str = "  ";
 
 /// A table whose rows are added one by one.

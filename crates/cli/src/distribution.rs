@@ -13,19 +13,19 @@ use crate::transfer::watched;
 
 #[derive(clap::Args)]
 pub struct Package {
-    /// The module as the compiler left it
+    /// The module that the compiler wrote
     module: PathBuf,
     /// The metadata that Kubewarden reads
     #[arg(long, default_value = "metadata.yml")]
     metadata: PathBuf,
-    /// Where the annotated module goes
+    /// The file for the annotated module
     #[arg(long, short)]
     output_path: PathBuf,
 }
 
 #[derive(clap::Args)]
 pub struct Push {
-    /// An annotated module, as `package` and `make module` leave it
+    /// An annotated module, as `package` and `make module` write it
     module: PathBuf,
     /// Where it goes: `HOST/REPOSITORY:TAG`
     reference: String,
@@ -39,9 +39,9 @@ pub struct Push {
 
 #[derive(clap::Args)]
 pub struct Pull {
-    /// What is fetched: `HOST/REPOSITORY:TAG` or `HOST/REPOSITORY@sha256:…`
+    /// The module to pull: `HOST/REPOSITORY:TAG` or `HOST/REPOSITORY@sha256:…`
     reference: String,
-    /// Where the module goes; it is there whole, or not at all
+    /// The file for the module; it is never written in part
     #[arg(long, short)]
     output_path: PathBuf,
     #[command(flatten)]

@@ -34,7 +34,7 @@ impl<'m> Judge<'m> {
         Ok(decision.into())
     }
 
-    /// Has the module say whether it can use the settings, which stand in `source`.
+    /// Asks the module whether it can use the settings, which are in `source`.
     ///
     /// # Errors
     /// What it says against them.

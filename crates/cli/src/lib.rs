@@ -22,6 +22,6 @@ pub mod serve;
 pub mod settings;
 mod transfer;
 
-/// What helps whoever needs wasmtime or the server from a build without them.
+/// What to do if you need wasmtime or the server and this build lacks them.
 #[cfg(not(feature = "server"))]
 pub const WITHOUT_SERVER: &str = "it was built without the feature `server`; `make build` builds one with it";

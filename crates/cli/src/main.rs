@@ -8,7 +8,7 @@ use placement_guard_cli::complaint::{Complaint, Outcome};
 use placement_guard_cli::serve;
 use placement_guard_cli::{audit, check, completions, distribution, settings};
 
-/// Decides, exactly and with a counterexample, whether a change to where Kubernetes may place volumes and pods is safe
+/// Decides whether a change to where Kubernetes may place volumes and pods is safe, and shows an example if not
 #[derive(Parser)]
 #[command(name = "placement-guard", version, propagate_version = true, after_help = EXIT_CODES)]
 struct Cli {
@@ -19,15 +19,15 @@ struct Cli {
 const EXIT_CODES: &str = "\
 Exit codes:
   0  accepted
-  1  refused: a decision, also where the request cannot be read (code 422)
-  2  no decision could be made: usage, files, settings";
+  1  refused; also when the request cannot be read (code 422)
+  2  no decision was possible: wrong arguments, a file that cannot be read, or settings that are not valid";
 
 #[derive(Subcommand)]
 enum Command {
-    /// Judge admission requests, or the step from one set of manifests to another
+    /// Judge admission requests, or the change from one set of manifests to another
     #[command(after_help = EXIT_CODES)]
     Check(check::Arguments),
-    /// Report what is odd about existing objects, as an audit scan would
+    /// Report problems of existing objects, as an audit scan would
     Audit(audit::Arguments),
     /// Print the JSON Schema of the settings, or check a settings file
     Settings(settings::Arguments),
@@ -41,13 +41,13 @@ enum Command {
     Package(distribution::Package),
     /// Push an annotated module to an OCI registry, and print its reference by digest
     Push(distribution::Push),
-    /// Pull a module from an OCI registry, every digest checked
+    /// Pull a module from an OCI registry, and check every digest
     Pull(distribution::Pull),
     /// Print a script that completes the command line in a shell
     Completions(completions::Arguments),
 }
 
-/// Takes whatever is said to a command that this build does not have.
+/// Accepts any arguments of a command that this build does not have.
 #[cfg(not(feature = "server"))]
 #[derive(clap::Args)]
 struct NotHere {

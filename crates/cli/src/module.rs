@@ -58,8 +58,8 @@ pub mod engine {
     use crate::origin::Origin;
     use crate::output;
 
-    /// What a call of a module may use: the memory of a small pod, and more time than Kubewarden's two seconds, since nobody
-    /// waits in a queue here.
+    /// What a call of a module may use: the memory of a small pod, and more time than Kubewarden's two seconds, since
+    /// no other request waits.
     const LIMITS: Limits = Limits { memory: Memory::AtMost { bytes: 64 << 20, instances: 1 }, seconds: 30 };
 
     pub(super) struct Running(Module);

@@ -110,7 +110,7 @@ fn in_secrets(driver: &Value) -> bool {
     asks && driver.pointer("/spec/serviceAccountTokenInSecrets") == Some(&Value::Bool(true))
 }
 
-/// What stands between slashes, equals signs and the like in images, arguments, variables and paths of a DaemonSet's pods.
+/// What appears between slashes, equals signs and the like in images, arguments, variables and paths of a DaemonSet's pods.
 fn words(daemon_set: &Value) -> Vec<String> {
     let list = |pointer: &str| daemon_set.pointer(pointer).and_then(Value::as_array).into_iter().flatten();
     let containers = list("/spec/template/spec/containers").chain(list("/spec/template/spec/initContainers"));

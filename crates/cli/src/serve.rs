@@ -16,9 +16,9 @@ use crate::settings;
 
 const SIGNALS: &str = "\
 Signals:
-  SIGTERM, SIGINT, SIGHUP, SIGQUIT  answer what was asked, then end
-  Certificate files need no signal: they are read again when they change. For other settings or another module, start
-  another process.";
+  SIGTERM, SIGINT, SIGHUP, SIGQUIT  answer the requests that are still running, then exit
+  Certificate files are loaded again when they change, without a signal. To change the settings or the module, restart
+  the program.";
 
 #[derive(clap::Args)]
 #[command(after_help = SIGNALS)]

@@ -155,7 +155,7 @@ fn a_cluster_without_such_objects_has_nothing_before() {
 fn a_reader_that_goes_away_ends_the_program_quietly() {
     use std::io::{BufRead, BufReader, Read};
     let folder = folder();
-    // More than a pipe holds, so that the program is still writing when nobody reads any more.
+    // More than a pipe holds, so that the program is still writing when the reader is gone.
     folder.write("many.json", REFUSED.repeat(2000));
     let mut command = folder.command();
     command.args(["check", "--settings", "settings.yaml", "many.json"]);

@@ -14,7 +14,7 @@ use server::Server;
 
 const NODE: &str = "apiVersion: v1\nkind: Node\nmetadata: {name: a}\n";
 
-/// What `kubectl` does where there is no cluster.
+/// What `kubectl` does without a cluster.
 const KUBECTL: &str = "#!/bin/sh\ncat \"$NODES\"\n";
 
 /// The first block of commands of a page.

@@ -1,4 +1,4 @@
-//! Whoever waits at a terminal sees that something happens.
+//! A user who waits at a terminal sees that something happens.
 
 #![allow(clippy::restriction)]
 

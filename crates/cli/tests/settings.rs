@@ -76,7 +76,7 @@ fn what_is_wrong_is_said_with_line_and_column() {
         let begin = format!("error: {complaint}");
         assert!(ran.err.starts_with(&begin), "expected {complaint}\ngot {}", ran.err);
         assert!(ran.err.ends_with("; `placement-guard settings` prints what is known\n"), "{}", ran.err);
-        // Whoever judges with these settings is told the same.
+        // `check` with these settings says the same.
         for command in ["check --settings settings.yaml request.json", "audit --settings settings.yaml ."] {
             let judged = folder.run(command);
             assert_eq!((judged.code, judged.err), (Some(2), ran.err.clone()), "{command}");

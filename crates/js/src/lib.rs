@@ -27,7 +27,7 @@ export type JsonDocument = string | object;
 
 /// Judges an admission request, or the AdmissionReview that holds it, under the settings of the policy.
 ///
-/// What cannot be read is refused in the verdict, with code 422 and the path of the field.
+/// The verdict refuses what cannot be read, with code 422 and the path of the field.
 #[wasm_bindgen(unchecked_return_type = "Verdict")]
 pub fn check(
     #[wasm_bindgen(unchecked_param_type = "JsonDocument")] request: &str,

@@ -1,4 +1,4 @@
-// What is no document: wrong types throw and name the argument, unreadable documents are answered with code and path,
+// Arguments that are not documents: wrong types throw and name the argument, unreadable documents are answered with code and path,
 // and whatever happened, the next call is answered as if nothing had.
 
 import assert from 'node:assert/strict';

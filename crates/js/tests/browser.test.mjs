@@ -62,7 +62,7 @@ test('Chromium imports the package and judges a request', async () => {
   }
 });
 
-// The page as it stands after its scripts ran.
+// The page after its scripts ran.
 function browse(address) {
   const quiet = ['--no-first-run', '--disable-gpu', '--disable-dev-shm-usage', '--disable-background-networking'];
   const args = ['--headless', '--no-sandbox', ...quiet, `--user-data-dir=${join(folder, 'profile')}`];

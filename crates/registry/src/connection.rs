@@ -48,7 +48,7 @@ impl Connection {
             protocol: if self.insecure { ClientProtocol::Http } else { ClientProtocol::Https },
             // One request for the module, whose progress can be seen; every registry must understand it.
             use_monolithic_push: true,
-            // A policy is one artefact; which of several would be meant is not ours to guess.
+            // A policy is one artefact; this crate does not choose among several.
             platform_resolver: None,
             connect_timeout: Some(CONNECT),
             read_timeout: Some(self.patience),

@@ -64,7 +64,7 @@ pub(crate) fn descriptor(media_type: &str, size: usize, digest: String) -> OciDe
     OciDescriptor { media_type: media_type.to_owned(), digest, size, ..OciDescriptor::default() }
 }
 
-/// The annotations of the manifest: those of the metadata that stand on one line, which is all that a registry can show,
+/// The annotations of the manifest: those of the metadata that fit on one line, which is all that a registry can show,
 /// and the source once more under the name that registries know.
 fn annotations(metadata: BTreeMap<String, String>) -> BTreeMap<String, String> {
     let of_one_line = metadata.into_iter().filter(|(_, value)| value.lines().count() <= 1);

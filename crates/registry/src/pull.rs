@@ -30,7 +30,7 @@ pub struct Pulled {
 /// What a module must prove before it is used.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Trust<'k> {
-    /// The reference must name a digest, so that nobody who can move a tag chooses the module.
+    /// The reference must name a digest, so that a person who can move a tag cannot choose the module.
     pub digest_required: bool,
     /// The module must be signed with this key.
     pub key: Option<&'k VerifyKey>,

@@ -96,7 +96,7 @@ impl Lines {
     }
 }
 
-/// Beyond so many clients the table forgets those that are quiet, and where nobody is, the others share one allowance.
+/// Beyond so many clients the table forgets the quiet ones. If none is quiet, the other clients share one allowance.
 const MOST_CLIENTS: usize = 4_096;
 
 /// The clients that were seen lately.

@@ -99,7 +99,7 @@ impl Bodies {
             }
             match refused {
                 None => bytes.extend_from_slice(&data),
-                // What was refused is not kept, and need not end.
+                // The server does not keep a refused body, and does not wait for its end.
                 Some(_) if seen > self.most.saturating_mul(PATIENCE) => break,
                 Some(_) => (bytes, share) = (BytesMut::new(), None),
             }

@@ -76,7 +76,7 @@ pub struct Authority {
 impl Authority {
     /// Reads the certificates that sign clients.
     ///
-    /// A leaf certificate is refused: as a trust anchor it would accept itself, whoever signed it, and nothing else.
+    /// A leaf certificate is refused: as a trust anchor it would accept only itself, no matter who signed it.
     pub fn read(file: &Path, pem: &[u8], cryptography: &Arc<CryptoProvider>) -> Result<Self, CannotUse> {
         let mut roots = RootCertStore::empty();
         let mut validity: Option<Validity> = None;

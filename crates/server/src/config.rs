@@ -21,7 +21,7 @@ pub struct Config {
     pub query_clients: Option<QueryClients>,
     /// The CA whose clients `/v1/admit` answers; `None` for anyone who can reach it, as is usual for webhooks.
     pub admit_client_ca: Option<PathBuf>,
-    /// The settings of `/v1/admit`, as JSON. Without them there is no such path.
+    /// The settings of `/v1/admit`, as JSON. Without them the path does not exist.
     pub settings: Option<String>,
     pub bounds: Bounds,
 }

@@ -232,7 +232,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Deadlines<S> {
         let in_request = matches!(this.exchange.phase(), SENDING_BODY | BEING_ANSWERED);
         match this.exchange.0.body_left.load(Ordering::Relaxed) {
             0 if in_request => this.watch(context, into),
-            // What is left of a body that nobody read is no part of the next headers.
+            // The rest of a body that was not read does not belong to the next headers.
             left if in_request || (1..UNKNOWN).contains(&left) => this.read_body(context, into, left),
             _ => this.read_headers(context, into),
         }

@@ -48,7 +48,7 @@ struct Turn {
 #[derive(Debug)]
 struct Permit(Arc<Pool>);
 
-/// A question in the queue, until it has its turn or nobody waits for it.
+/// A question in the queue, until it has its turn or its request stops waiting.
 struct Waiter {
     pool: Arc<Pool>,
     ticket: Ticket,
@@ -148,7 +148,7 @@ impl Drop for Waiter {
             return;
         }
         drop(state);
-        // Its turn came, and nobody was there to take it.
+        // Its turn came, but its request did not wait any more.
         if self.turn.try_recv().is_ok() {
             drop(Permit(Arc::clone(&self.pool)));
         }

@@ -24,7 +24,7 @@ pub struct Judge {
     metrics: Arc<Metrics>,
 }
 
-/// Why there is no decision. All of these are transient: nobody may cache them.
+/// Why there is no decision. All of these are transient: clients must not cache them.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
     #[error("the evaluation was stopped at its time limit; check whether the server is short of processor time")]

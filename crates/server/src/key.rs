@@ -59,7 +59,7 @@ pub struct Subject {
 }
 
 impl Subject {
-    /// Of a request. What cannot be read is empty here, and the module refuses it.
+    /// The subject of a request. A field that cannot be read is empty here, and the module refuses it.
     pub fn of(request: &RawValue) -> Self {
         #[derive(Deserialize, Default)]
         #[serde(default, rename_all = "camelCase")]

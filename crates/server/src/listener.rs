@@ -61,7 +61,7 @@ impl Connections {
 
     /// Serves health and metrics, plain, until it is dropped.
     pub async fn serve_operations(&self, listener: &TcpListener, operations: &Arc<Operations>) {
-        // Nobody is known here, so the connection that was idle for the longest time makes way for a new one.
+        // No client is known here, so the connection that was idle for the longest time makes way for a new one.
         let slots = Slots::new(self.bounds.connections, self.bounds.connections);
         loop {
             let (stream, slot, _) = self.accept(listener, &slots).await;
@@ -91,8 +91,8 @@ impl Connections {
         }
     }
 
-    /// The next connection for which there is a slot. One for which there is none is closed without an answer: it has
-    /// not even had its handshake.
+    /// The next connection that gets a slot. A connection without a slot is closed without an answer, before its
+    /// handshake.
     async fn accept(&self, listener: &TcpListener, slots: &Arc<Slots>) -> (TcpStream, Slot, std::net::IpAddr) {
         loop {
             match listener.accept().await {

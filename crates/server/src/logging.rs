@@ -55,7 +55,7 @@ pub fn warn_of_tag(reference: &str, by_digest: &str) {
     tracing::warn!(reference, by_digest, "the module is named by a tag, which can move");
 }
 
-/// How many lines were dropped because nobody took them.
+/// How many lines were dropped because no reader took them.
 pub fn dropped() -> u64 {
     DROPPED.load(Ordering::Relaxed)
 }

@@ -31,7 +31,7 @@ pub fn serve(config: Config, module: Arc<Module>) -> Result<bool, CannotServe> {
         };
         Ok(server.run(told).await)
     });
-    // Nobody waits any more for evaluations that still run.
+    // No request waits any more for evaluations that still run.
     runtime.shutdown_background();
     drained
 }

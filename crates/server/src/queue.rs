@@ -76,7 +76,7 @@ impl<T> Queue<T> {
         Some(question)
     }
 
-    /// Takes out a question that nobody waits for any more.
+    /// Removes a question whose request does not wait any more.
     pub fn remove(&mut self, ticket: &Ticket) -> Option<T> {
         let waiting = self.clients.get_mut(&ticket.client)?;
         let question = waiting.questions.remove(&ticket.at);

@@ -86,7 +86,7 @@ pub const RULES: [Rule; 6] = [
         kind: "PlacementGuardAccessModes",
         own_kinds: &[("", "PersistentVolume"), ("", "PersistentVolumeClaim")],
         reads_pods: true,
-        description: "One writer where one writer is meant, and ReadWriteOncePod only where it works.",
+        description: "One writer where only one pod should write, and ReadWriteOncePod only where it works.",
     },
     Rule {
         section: "localVolumes",

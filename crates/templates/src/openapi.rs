@@ -1,6 +1,6 @@
 //! The schema of the settings as a custom resource takes it: OpenAPI 3, structural. A subset of JSON Schema, without
-//! references, conditions, null and `additionalProperties: false`: in a custom resource an unknown field is an error to
-//! whoever applies it with validation, and dropped otherwise.
+//! references, conditions, null and `additionalProperties: false`: in a custom resource an unknown field is an error
+//! when it is applied with validation, and dropped otherwise.
 
 use serde_json::{Map, Value, json};
 
@@ -10,7 +10,7 @@ const MOST_NAMES: u32 = 500;
 /// The schema of the parameters: that of one section.
 ///
 /// # Errors
-/// When there is no such section, or the schema says something that has no form in OpenAPI.
+/// When the section does not exist, or OpenAPI cannot express something in its schema.
 pub fn of_section(settings: &Value, section: &str) -> Result<Value, String> {
     let section = &settings["properties"][section];
     let converted = Converter { definitions: &settings["$defs"] }.schema(section)?;

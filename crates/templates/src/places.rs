@@ -10,7 +10,7 @@ use crate::{Kind, Rule, schema};
 
 /// A place, and what it lacks of a rule.
 pub struct Place {
-    /// The path in the repository. `RULE` stands for the name of the rule's files, `FOLDER` for the same with underscores.
+    /// The path in the repository. `RULE` is the name of the rule's files, `FOLDER` the same with underscores.
     pub path: &'static str,
     lacks: fn(&Rule, &Path, &str) -> Result<Vec<String>, String>,
 }

@@ -1,7 +1,7 @@
 //! The settings as types, from which their JSON Schema is generated. They are read elsewhere, by the rules themselves; a
 //! test holds the two against each other.
 //!
-//! The documentation comments are what an editor shows beside a key.
+//! An editor shows the documentation comment of a key next to it.
 
 use std::collections::BTreeMap;
 
@@ -31,7 +31,7 @@ const GLOB: &str = r"^[-a-z0-9.*]*$";
 /// No segment is `.` or `..`. Without looking ahead, which the regular expressions of a custom resource cannot.
 const PATH: &str = r"^(/|(/([^/\\.][^/\\]*|\.[^/\\.][^/\\]*|\.\.[^/\\]+))+)$";
 
-/// The settings of placement-guard. Only the sections that are there are in force; at least one must be.
+/// The settings of placement-guard. A rule is off when its section is absent; at least one section must be present.
 #[derive(JsonSchema)]
 #[schemars(title = "placement-guard settings", rename_all = "camelCase", deny_unknown_fields, extend("not" = {
     "additionalProperties": {"type": "null"},
@@ -43,9 +43,9 @@ pub struct Settings {
     pub tolerations: Option<Tolerations>,
     /// Node: taints that should be numeric but are not.
     pub node_taints: Option<NodeTaints>,
-    /// CSIDriver: which service-account tokens a driver may ask for, and that nobody else sees them.
+    /// CSIDriver: which service-account tokens a driver may request, and that the tokens stay secret.
     pub csi_driver_tokens: Option<CsiDriverTokens>,
-    /// Claims, claim templates, PersistentVolumes and workloads: a single writer where one is meant.
+    /// Claims, claim templates, PersistentVolumes and workloads: a single writer where only one pod should write.
     pub access_modes: Option<AccessModes>,
     /// PersistentVolume, StorageClass, Pods and workloads: local volumes and paths of nodes.
     pub local_volumes: Option<LocalVolumes>,
@@ -64,7 +64,7 @@ pub enum Enforcement {
     Warn,
 }
 
-/// What happens where the cluster cannot be read. No rule reads it yet, so it says nothing so far.
+/// What happens when the cluster cannot be read. This version never reads the cluster, so the key has no effect.
 #[derive(JsonSchema)]
 #[schemars(rename_all = "camelCase")]
 pub enum WhenClusterUnreadable {
@@ -161,7 +161,7 @@ pub struct Topology {
 #[derive(JsonSchema)]
 #[schemars(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Implication {
-    /// The nodes of which it is said; every node where absent.
+    /// The nodes to which the implication applies; every node when absent.
     #[schemars(rename = "if")]
     pub when: Option<Term>,
     /// What such a node matches.
@@ -223,17 +223,18 @@ fn values_as_the_operator_takes_them(schema: &mut schemars::Schema) {
 #[derive(JsonSchema)]
 #[schemars(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Tolerations {
-    /// The taints that may be tolerated, written as tolerations: the pod's own must together lie within these. Not judged
-    /// where absent; an empty list allows none.
+    /// The taints that may be tolerated, written as tolerations: the pod must not tolerate any other taint. When
+    /// absent, every taint is allowed; an empty list allows none.
     pub allowed: Option<Vec<Allowed>>,
     /// The taints that no pod may tolerate, written as tolerations.
     pub denied: Option<Vec<Denied>>,
-    /// Whether the tolerations that Kubernetes itself adds are allowed, for the pods to which it adds them. True where absent.
+    /// Whether the tolerations that Kubernetes itself adds are allowed, for the pods to which it adds
+    /// them. True when absent.
     pub standard: Option<bool>,
-    /// Whether `Gt` and `Lt` may be used: `deny` where the feature gate is off. `allow` where absent.
+    /// Whether `Gt` and `Lt` may be used. Set `deny` if the feature gate is off. `allow` when absent.
     pub numeric_operators: Option<NumericOperators>,
     /// Whether a pod may name its node: `nodeName` skips the scheduler, and with it every `NoSchedule` and
-    /// `PreferNoSchedule` taint. `deny` where absent.
+    /// `PreferNoSchedule` taint. `deny` when absent.
     pub node_name: Option<NodeName>,
     pub enforcement: Option<Enforcement>,
     pub exempt: Option<Exempt>,
@@ -261,14 +262,14 @@ pub struct Allowed {
     /// The taint's key; absent with `Exists` for every taint.
     #[schemars(regex(pattern = LABEL_KEY_OR_EMPTY))]
     pub key: Option<String>,
-    /// `Equal` where absent. `Lt 20` lets a pod stay where the taint's number is below 20.
+    /// `Equal` when absent. `Lt 20` lets a pod stay where the taint's number is below 20.
     pub operator: Option<TolerationOperator>,
     /// The value, as a string also where it is a number.
     pub value: Option<String>,
-    /// Every effect where absent.
+    /// Every effect when absent.
     pub effect: Option<Effect>,
-    /// For how long a pod may stay on a node with such a `NoExecute` taint. For ever where absent. With `standard`, never
-    /// less than 300 seconds for not-ready and unreachable.
+    /// How many seconds a pod may stay on a node with such a `NoExecute` taint. No limit when absent. With `standard`,
+    /// never less than 300 seconds for not-ready and unreachable.
     #[schemars(range(min = 0))]
     pub max_toleration_seconds: Option<i64>,
 }
@@ -280,11 +281,11 @@ pub struct Denied {
     /// The taint's key; absent with `Exists` for every taint.
     #[schemars(regex(pattern = LABEL_KEY_OR_EMPTY))]
     pub key: Option<String>,
-    /// `Equal` where absent.
+    /// `Equal` when absent.
     pub operator: Option<TolerationOperator>,
     /// The value, as a string also where it is a number.
     pub value: Option<String>,
-    /// Every effect where absent.
+    /// Every effect when absent.
     pub effect: Option<Effect>,
 }
 
@@ -399,13 +400,13 @@ pub struct Seconds {
     pub max: Option<i64>,
 }
 
-/// A single writer where one is meant. `ReadWriteOncePod` next to another mode, or on a volume that is not CSI, is always
-/// found.
+/// A single writer where only one pod should write. The rule always reports `ReadWriteOncePod` next to another mode, or
+/// on a volume that is not CSI.
 #[derive(JsonSchema)]
 #[schemars(rename_all = "camelCase", deny_unknown_fields)]
 pub struct AccessModes {
-    /// Claims that ask for `ReadWriteOnce`, and not for `ReadWriteMany`, where `ReadWriteOncePod` is meant. Of several entries
-    /// the strictest counts.
+    /// Which claims should use `ReadWriteOncePod`. The rule reports those that ask for `ReadWriteOnce` and not for
+    /// `ReadWriteMany`. If several entries match, the strictest applies.
     pub single_writer: Option<Vec<SingleWriter>>,
     /// CSI sidecars must know `ReadWriteOncePod`: csi-provisioner 3.0.0, csi-attacher 3.3.0, csi-resizer 1.3.0 or later. An
     /// image with a digest, or with a vendor's own versions, is a warning.
@@ -448,7 +449,8 @@ pub enum Level {
 pub struct LocalVolumes {
     /// The affinity of a local volume must leave exactly one value of one of the keys of `pinnedBy`, and an update must keep it.
     pub pinned: Option<bool>,
-    /// The labels that name a node. `[kubernetes.io/hostname]` where absent. The host name counts most, then the first.
+    /// The labels that name a node. `[kubernetes.io/hostname]` when absent. The host name takes precedence,
+    /// then the first key.
     #[schemars(length(min = 1), inner(regex(pattern = LABEL_KEY)))]
     pub pinned_by: Option<Vec<String>>,
     /// A requester that is bound to a node, such as a kubelet or any pod, makes and changes `local` and `hostPath` volumes of
@@ -474,8 +476,8 @@ pub struct HostPath {
     /// The path, with everything below it. Compared segment by segment.
     #[schemars(regex(pattern = PATH))]
     pub prefix: String,
-    /// `true` accepts read-only mounts and warns of those that are not recursive; `recursive` demands
-    /// `recursiveReadOnly: Enabled`. False where absent.
+    /// `true` accepts read-only mounts and warns of those that are not recursive; `recursive` requires
+    /// `recursiveReadOnly: Enabled`. False when absent.
     #[schemars(extend("type" = ["boolean", "string", "null"], "enum" = [true, false, "recursive", null]))]
     pub read_only: Option<bool>,
 }

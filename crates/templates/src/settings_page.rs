@@ -12,8 +12,8 @@ pub fn text() -> String {
     let mut page = String::from(
         "# Settings\n\n\
          <!-- `make bless` writes this page from the schema of the settings and the table of findings. -->\n\n\
-         Settings are one document, YAML or JSON, with one section per rule. A section that is absent is not in force, and at\n\
-         least one must be present. Unknown keys are errors. `null` means absent, everywhere.\n",
+         Settings are one document, YAML or JSON, with one section per rule. A rule is off when its section is absent. At least one\n\
+         section must be present. Unknown keys are errors. Everywhere, `null` means absent.\n",
     );
     page.push_str("\n## In every section\n\n");
     let first = RULES.first().map(|rule| rule.section).unwrap_or_default();

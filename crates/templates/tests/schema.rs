@@ -17,7 +17,7 @@ const BEYOND: [&str; 3] =
     ["is more than `max`", "no node could satisfy all of these facts together", "is listed under two regions"];
 
 fn disagreement(schema: &Validator, settings: &str) -> Option<String> {
-    // A key that stands twice is one to whoever validates, so it is not asked about here.
+    // A validator sees a duplicate key only once, so this test does not ask about it.
     let value: Value = serde_json::from_str(settings).ok()?;
     let library = verdict::validate_settings(&value.to_string()).err();
     match (library, schema.is_valid(&value)) {

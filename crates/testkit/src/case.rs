@@ -135,7 +135,7 @@ pub fn cases() -> Result<Vec<Case>, String> {
 /// The request of a recorded AdmissionReview, by the name of its file in `tests/requests/`.
 ///
 /// # Errors
-/// When there is no such file, or it holds no review.
+/// When the file does not exist or does not contain a review.
 pub fn recorded(name: &str) -> Result<Value, String> {
     let review = read(&repository().join("tests/requests").join(name).with_extension("json"))?;
     let review: Value = serde_json::from_str(&review).map_err(|error| format!("{name}: {error}"))?;

@@ -134,7 +134,7 @@ owners(metadata) := [part(owner, ["apiVersion", "kind", "controller"]) |
 	some owner in items(get(metadata, "ownerReferences"))
 ]
 
-# Owners prove something only in an audit, where nobody knows who made the object.
+# Owners prove something only in an audit, where it is not known who made the object.
 owners_in_audit(metadata) := owners(metadata) if not user.username
 
 owners_in_audit(_) := [] if user.username

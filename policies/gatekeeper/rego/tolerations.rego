@@ -65,7 +65,7 @@ keeps_node if {
 	get(get(before, "spec"), "nodeName") == get(get(after, "spec"), "nodeName")
 }
 
-# Owners prove something only if nobody knows who made the pod, or if one account stands for every controller.
+# Owners prove something only if it is not known who made the pod, or if all controllers share one account.
 owners := placement_guard.owners(get(after, "metadata")) if {
 	placement_guard.user.username == "system:kube-controller-manager"
 } else := placement_guard.owners_in_audit(get(after, "metadata"))

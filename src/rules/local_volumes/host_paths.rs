@@ -205,7 +205,7 @@ impl Source {
     }
 }
 
-/// Judges the path of a PersistentVolume. Nobody knows how its claims will be mounted, so pods may write it.
+/// Judges the path of a PersistentVolume. It is not known how its claims will be mounted, so pods may write it.
 ///
 /// # Errors
 /// A spent budget.

@@ -125,8 +125,8 @@ struct NodeVolume<'v> {
 }
 
 impl LocalVolumes {
-    /// The list of paths for a kind of volume: its own or, where its own is not set, the other one. With one door locked the
-    /// other would stand open.
+    /// The list of paths for a kind of volume: its own or, where its own is not set, the other one. Otherwise a limit
+    /// on one kind could be bypassed with the other kind.
     fn prefixes(&self, source: Source) -> Option<&Prefixes> {
         match source {
             Source::Local => self.paths.as_ref().or(self.host_paths.as_ref()),
@@ -156,7 +156,7 @@ impl LocalVolumes {
             };
             let same_affinity = before.as_ref().is_some_and(|before| before.affinity == now.affinity);
             let judges_pinned = self.pinned && source == Source::Local && !same_affinity;
-            // Whoever changes something else does not pay for a large affinity.
+            // A request that changes something else does not spend steps on a large affinity.
             if judges_pinned || node.is_some() {
                 for volume in before.iter_mut().chain([&mut now]) {
                     volume.nodes = AdmittedNodes::of(&volume.affinity, &self.pinned_by, budget)?;

@@ -46,8 +46,8 @@ pub fn foreign_node(
 }
 
 /// The first field that decides about a volume and differs: the spec, the zone and region labels, which the scheduler
-/// enforces, which provisioner the volume belongs to, and the annotations that stand in for fields of the spec. Whatever
-/// else changes is not judged, so that finalizers come off. A write of the status stores the metadata, not the spec.
+/// enforces, which provisioner the volume belongs to, and the annotations that replace fields of the spec. Other
+/// changes are not judged, so that finalizers can be removed. A write of the status stores the metadata, not the spec.
 ///
 /// # Errors
 /// A wrong JSON type in these fields.

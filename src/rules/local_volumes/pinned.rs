@@ -5,7 +5,7 @@
 //! in one of two terms does not. An affinity that admits no node pins to none: its data can never be used.
 //!
 //! # What counts as the node
-//! With several keys, nobody here knows which values of two keys belong to the same node. So a volume is known by *one*
+//! With several keys, this rule cannot know which values of two keys belong to the same node. So a volume is known by *one*
 //! label: its host name where the affinity fixes it, otherwise the first fixed key of `pinnedBy`. An UPDATE must keep that
 //! label and its value; the other keys may come and go. Then no chain of accepted edits moves a volume, since each keeps
 //! the label that the edit before it kept. Comparing what both sides happen to know would not do: a volume known by `a=1`
@@ -26,7 +26,7 @@ pub enum AdmittedNodes {
     /// what the volume is known by.
     One(NodeName, Vec<NodeName>),
     None,
-    /// Several: a node, and one with another name. Where there is no second, the nodes have no name in common.
+    /// Several: a node, and one with another name. Without a second node, the nodes have no common name.
     Several(Labels, Option<Labels>),
     /// The budget was spent before the answer was known.
     Undecided,

@@ -242,7 +242,7 @@ impl<'t> TaintSpace<'t> {
     }
 
     /// The keys, and for each the effects, for which the pod's tolerations together tolerate every number, though not
-    /// every value, and did not before. Only keys that are compared are looked at: `Exists` says itself that it means
+    /// every value, and did not before. Keys with `Exists` do not count: `Exists` already says that it means
     /// everything.
     pub fn every_number(&self, budget: &mut Budget) -> Vec<(&'t str, Vec<&'static str>)> {
         let mut seen: BTreeMap<&str, u32> = BTreeMap::new();
@@ -294,7 +294,7 @@ impl<'t> TaintSpace<'t> {
             Containment::Contained => Found::Nothing,
             Containment::Undecided => Found::Undecided,
             Containment::Escapes(point) => {
-                // Every list is looked at, for the example and for each value that could stand in it.
+                // Every list is checked, for the example and for each value that could appear in it.
                 budget.spend(self.sides().map(|side| side.entries.len().saturating_mul(CLAIM_STEPS)).sum())?;
                 let claim = |taint: &Taint| is_valid(taint) && claim(taint);
                 let taint = self.axes.taint(&self.space, &point).and_then(|taint| replay(taint, claim));
@@ -350,7 +350,7 @@ const SKIPPED: [&str; 2] = ["NoSchedule", "PreferNoSchedule"];
 /// Steps for one toleration that becomes a box.
 const BOX_STEPS: usize = 60;
 
-/// Steps for one toleration that the plain matcher holds against an example and the values that could stand in it.
+/// Steps for one toleration that the plain matcher compares with an example and with the values that could appear in it.
 const CLAIM_STEPS: usize = 2;
 
 /// A taint's number is never negative: its value is a label value.

@@ -87,7 +87,7 @@ enum Evidence {
     Undecided,
 }
 
-/// A volume before and after an edit, in one space. On CREATE and in an audit there is no before.
+/// A volume before and after an edit, in one space. On CREATE and in an audit there is no old volume.
 pub struct VolumeEdit<'t> {
     pub old: Option<&'t Volume>,
     pub new: &'t Volume,

@@ -96,7 +96,7 @@ impl Topology {
         self.declared.iter().chain(self.built_in.iter().filter(is_asked)).collect()
     }
 
-    /// Refuses facts under which there is no node at all: every volume would be contained in every other.
+    /// Refuses facts that no node can satisfy: under them every volume would be contained in every other.
     fn check_possible(&self, field: &Field<'_, '_>, budget: &mut Budget) -> Result<(), Unreadable> {
         let facts = self.facts_about(&[]);
         // Most facts ask for a label before they say anything: a node without labels is then possible.

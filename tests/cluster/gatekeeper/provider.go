@@ -48,7 +48,7 @@ func newProvider(cases []asked) *provider {
 	return started
 }
 
-// broken are answers that are no clear yes.
+// broken are answers that are not a clear yes.
 var broken = map[string]func(key string) string{
 	"nothing":             func(string) string { return "" },
 	"no JSON":             func(string) string { return "<html>" },

@@ -145,7 +145,7 @@ func update(group, kind string, of, old object) object {
 	return request
 }
 
-// audited is a request by nobody, as an audit makes it.
+// audited is a request without a user, as an audit makes it.
 func audited(request object) object {
 	request["operation"], request["userInfo"] = "", object{}
 	return request

@@ -33,7 +33,7 @@ impl Template {
     /// The template of a rule as it is committed.
     ///
     /// # Errors
-    /// When the file is no ConstraintTemplate, or its Rego does not compile.
+    /// When the file is not a ConstraintTemplate, or its Rego does not compile.
     pub fn read(rule: &Rule) -> Result<Self, String> {
         let text = read(&format!("templates/{}.yaml", rule.file))?;
         let template: Value = serde_saphyr::from_str(&text).map_err(|error| error.to_string())?;
@@ -70,7 +70,7 @@ impl Template {
         let external_data = move |arguments: Vec<regorus::Value>| {
             let question: Value = serde_json::to_value(&arguments[0])?;
             anyhow::ensure!(question["provider"] == "placement-guard", "another provider: {question}");
-            // A key that is no string makes the function fail.
+            // A key that is not a string makes the function fail.
             let Some([Value::String(key)]) = question["keys"].as_array().map(Vec::as_slice) else {
                 return Ok(regorus::Value::Undefined);
             };

@@ -12,7 +12,7 @@ pub enum Reply {
     Fails(String),
     /// Gatekeeper has the items in its cache and does not ask.
     Cached(Vec<Value>),
-    /// The function fails, so that the expression in which it stands is undefined.
+    /// The function fails, so that the expression around it is undefined.
     Undefined,
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-/// As at admission: the request as it came; on a DELETE the old object stands in for the new.
+/// As at admission: the request as it came; on a DELETE the old object takes the place of the new.
 pub fn at_admission(request: &Value) -> Value {
     let mut review = request.clone();
     if review["operation"] == "DELETE" {

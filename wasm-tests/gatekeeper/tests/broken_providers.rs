@@ -134,7 +134,7 @@ fn items(items: &[Value]) -> Reply {
     Reply::Http(200, body(items))
 }
 
-/// A request of a kind that the template judges and that it cannot read is refused without a question.
+/// The template refuses a request that it should judge but cannot read, without asking the provider.
 #[test]
 fn what_a_template_cannot_read_is_refused() {
     for (rule, member, value) in RULES.iter().flat_map(|rule| {

@@ -167,7 +167,7 @@ fn a_message_is_one_line_and_its_sense_survives_256_bytes() {
     });
 }
 
-/// What an audit sees of the same objects: the same verdict as for a CREATE by nobody.
+/// What an audit sees of the same objects: the same verdict as for a CREATE without a user.
 #[test]
 fn an_audit_is_judged_as_a_create_by_nobody() {
     let mut judged_so = 0;

@@ -100,8 +100,8 @@ fn each_constraint_matches_the_kinds_that_its_rule_judges() {
     }
 }
 
-/// Whoever writes parameters that the rule would refuse is told when they are applied, by the schema of the template; and
-/// nothing that the rule accepts is refused there, but null, which says nothing.
+/// The schema of the template rejects parameters that the rule would refuse, when they are applied. It accepts everything
+/// that the rule accepts, except null, which has no effect.
 #[test]
 fn the_schema_of_the_parameters_accepts_what_the_rule_accepts() {
     let schemas: BTreeMap<&str, jsonschema::Validator> = RULES

@@ -1,6 +1,6 @@
 //! The least that a Kubewarden policy does: reads the request as its SDK reads it, and accepts.
 //!
-//! What the module under test costs is measured beside this one, so that the figures hold on any machine.
+//! The benchmark compares the module under test with this one, so that the figures hold on any machine.
 
 use kubewarden_policy_sdk::request::ValidationRequest;
 use kubewarden_policy_sdk::settings::Validatable;

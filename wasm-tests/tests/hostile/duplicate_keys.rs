@@ -1,4 +1,4 @@
-//! A key that stands twice. Readers disagree about which of the two counts, so whoever gets one past a reader can show it
+//! A key that appears twice. Readers disagree about which of the two counts. So a duplicate key could show the policy
 //! something else than what the API server stores.
 
 use crate::document::{place, places_below};

@@ -1,5 +1,5 @@
-//! Settings as a broken configuration gives them. The host shows the message to whoever reads the policy server's log, and
-//! anything but a verdict as text for its own developers.
+//! Settings as a broken configuration gives them. The host writes the message into the policy server's log. If the
+//! answer is not a verdict, it writes a message for its own developers.
 
 use serde_json::{Value, json};
 

@@ -23,24 +23,24 @@ use crate::settings;
 use progress::Progress;
 use report::{Object, Report, UNREADABLE};
 
-/// The settings where none are given.
+/// The settings without `--settings`.
 const SETTINGS: &str = include_str!("settings.yaml");
 
-/// Judged by without `--settings`, in `--help`.
+/// `--help` ends with the exit codes and the default settings.
 const HELP: &str = concat!(
-    "Exit codes:\n  0  nothing is refused\n  1  something is\n  2  something could not be read\n\nWithout --settings:\n\n",
+    "Exit codes:\n  0  nothing is refused\n  1  an object would be refused\n  2  something could not be read\n\nWithout --settings:\n\n",
     include_str!("settings.yaml")
 );
 
 #[derive(clap::Args)]
 #[command(after_long_help = HELP)]
 pub struct Arguments {
-    /// Folders, searched for *.yaml, *.yml and *.json, and files, such as `kubectl get pv,pvc,pods -A -o yaml` prints; `-`,
-    /// the default, for standard input
+    /// Files, such as the output of `kubectl get pv,pvc,pods -A -o yaml`, and folders, in which every *.yaml, *.yml and
+    /// *.json is read; `-` is standard input
     #[arg(value_name = "PATH", default_value = "-")]
     paths: Vec<PathBuf>,
 
-    /// The settings of the policy, YAML or JSON. Without them, what `--help` lists
+    /// The settings of the policy, YAML or JSON. The default is at the end of `--help`
     #[arg(long, value_name = "FILE")]
     settings: Option<PathBuf>,
 

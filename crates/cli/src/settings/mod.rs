@@ -26,7 +26,7 @@ pub struct Arguments {
 
 #[derive(clap::Subcommand)]
 enum Command {
-    /// Say whether settings can be used, and if not, where they go wrong
+    /// Check a settings file, and show where it is wrong
     #[command(after_help = "\
 Exit codes:
   0  the settings can be used

@@ -63,7 +63,7 @@ impl Folder {
         Folder(tempfile::tempdir().unwrap())
     }
 
-    /// With a copy of the files in the folder `name` beside the tests.
+    /// With a copy of the files in the folder `name` next to the tests.
     pub fn copy_of(name: &str) -> Self {
         let folder = Self::new();
         for file in std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(name)).unwrap() {
@@ -105,8 +105,8 @@ impl Folder {
         command
     }
 
-    /// Runs the program on a terminal of 100 columns, with `environment` beside `TERM`: the exit code and everything that
-    /// was shown.
+    /// Runs the program on a terminal of 100 columns, with `environment` in addition to `TERM`: the exit code and
+    /// everything that was shown.
     pub fn on_terminal(&self, environment: &[(&str, &str)], arguments: &str) -> (Option<i32>, String) {
         let (pty, pts) = pty_process::blocking::open().unwrap();
         pty.resize(pty_process::Size::new(40, 100)).unwrap();

@@ -20,7 +20,7 @@ impl Server {
         Self::run(folder, "")
     }
 
-    /// A registry that knows the user `me` with the password `s3cret` and nobody else.
+    /// A registry that knows the user `me` with the password `s3cret` and no other user.
     pub fn with_password(folder: &Path) -> Self {
         let htpasswd = folder.join("htpasswd");
         std::fs::write(&htpasswd, HTPASSWD).unwrap();
@@ -48,7 +48,7 @@ impl Server {
             let rest = line.split_once("listening on ")?.1;
             Some(rest.split('"').next()?.to_owned())
         });
-        // A pipe that nobody empties would stop the registry.
+        // A full pipe that is not read would stop the registry.
         std::thread::spawn(move || lines.for_each(drop));
         let host = address.unwrap_or_else(|| panic!("docker-registry ended before it listened"));
         Server { host, process: Mutex::new(process) }

@@ -43,7 +43,7 @@ impl Child {
             .unwrap();
         let mut lines = BufReader::new(process.stderr.take().unwrap()).lines();
         let address = lines.next().unwrap().unwrap();
-        // A pipe that nobody empties would stop the server.
+        // A full pipe that is not read would stop the server.
         std::thread::spawn(move || lines.map_while(Result::ok).for_each(|line| eprintln!("{line}")));
         Child { address: address.parse().unwrap_or_else(|error| panic!("{address}: {error}")), process }
     }

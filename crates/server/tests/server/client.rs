@@ -111,7 +111,7 @@ pub async fn get_plain(address: SocketAddr, path: &str) -> (u16, String) {
     let response = sender.send_request(request).await.unwrap();
     let status = response.status().as_u16();
     let body = response.into_body().collect().await.unwrap().to_bytes();
-    // Both ends close it at once, so that whoever asks again and again has hardly more than one connection.
+    // Both ends close it at once, so that a client that asks again and again has hardly more than one connection.
     connection.await.unwrap();
     (status, String::from_utf8(body.to_vec()).unwrap())
 }

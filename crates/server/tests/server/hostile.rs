@@ -6,7 +6,7 @@ use host::{Host, Limits, Memory, Module};
 
 /// Runs for ever.
 pub const LOOPS: &str = "loop";
-/// Takes memory until there is no more, and traps, as Rust programs do.
+/// Allocates memory until none is left, and then traps, as Rust programs do.
 pub const EATS: &str = "eat";
 /// Hands its host a range that lies outside its memory.
 pub const LIES: &str = "out of range";

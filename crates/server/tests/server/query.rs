@@ -136,7 +136,7 @@ async fn a_body_that_is_no_request_is_answered_in_a_form_that_gatekeeper_reads()
         assert_eq!(answer, (400, provider_response(json!([]), problem)), "{}", &body[..body.len().min(99)]);
     }
     assert_eq!(server.metric("placement_guard_faults_total{reason=\"request\"}").await, 8.0);
-    // No keys are no fault: Gatekeeper leaves an empty list out.
+    // A request without keys is not an error: Gatekeeper omits an empty list.
     let empty = of(v1beta1, "ProviderRequest").replace(r#""keys":[]"#, "");
     for body in [of(v1beta1, "ProviderRequest"), empty] {
         assert_eq!(connection.post("/v1/query", body).await.unwrap(), (200, provider_response(json!([]), "")));
