@@ -56,7 +56,10 @@ fn exactly_one_thing_is_asked() {
         complaint(&format!("{REQUEST}request: {{}}\nexpect: {{allowed: true, findings: []}}")).starts_with("only one")
     );
     assert!(complaint(&format!("{REQUEST}expect: {{settings: bad}}")).contains("which is asked?"));
-    assert!(complaint(&format!("{settings}expect: {{settings: bad, allowed: false}}")).contains("stands alone"));
+    assert!(
+        complaint(&format!("{settings}expect: {{settings: bad, allowed: false}}"))
+            .contains("must be the only question")
+    );
 }
 
 #[test]
