@@ -8,17 +8,25 @@ use crate::input::Source;
 use crate::module::Loaded;
 use crate::{request, settings};
 
-/// Judges requests under one set of settings.
+/// Judges requests under one set of settings, which were checked.
 pub struct Judge<'m> {
     settings: String,
     module: Option<&'m Loaded>,
 }
 
 impl<'m> Judge<'m> {
-    /// The library's judgement, or that of a module; `settings` is JSON. The module is to say what it thinks of them, by
-    /// [`Judge::check_settings`]; the library has to be asked before.
-    pub fn new(settings: String, module: Option<&'m Loaded>) -> Self {
-        Judge { settings, module }
+    /// Judges under the settings in `source`: by the library, or by a module, which then checks the settings itself.
+    ///
+    /// # Errors
+    /// Settings that cannot be used.
+    pub fn new(source: &Source, module: Option<&'m Loaded>) -> Result<Self, Complaint> {
+        let Some(module) = module else { return Ok(Judge { settings: settings::usable(source)?, module: None }) };
+        let settings = settings::unjudged(source)?;
+        let answer = module.call("validate_settings", &settings)?;
+        let verdict = serde_json::from_slice::<SettingsVerdict>(&answer)
+            .map_err(|error| module.unusable(&format!("its answer is not a verdict: {error}")))?;
+        verdict.into_result().map_err(|message| settings::refused_by_a_module(source, &message))?;
+        Ok(Judge { settings, module: Some(module) })
     }
 
     /// Judges a request, or the AdmissionReview that holds it, as JSON.
@@ -32,17 +40,5 @@ impl<'m> Judge<'m> {
         let decision: Decision = serde_json::from_slice(&answer)
             .map_err(|error| module.unusable(&format!("its answer is not a decision: {error}")))?;
         Ok(decision.into())
-    }
-
-    /// Asks the module whether it can use the settings, which are in `source`.
-    ///
-    /// # Errors
-    /// What it says against them.
-    pub fn check_settings(&self, source: &Source) -> Result<(), Complaint> {
-        let Some(module) = self.module else { return Ok(()) };
-        let answer = module.call("validate_settings", &self.settings)?;
-        let verdict = serde_json::from_slice::<SettingsVerdict>(&answer)
-            .map_err(|error| module.unusable(&format!("its answer is not a verdict: {error}")))?;
-        verdict.into_result().map_err(|message| settings::refused_by_a_module(source, &message))
     }
 }

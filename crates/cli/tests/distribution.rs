@@ -3,12 +3,10 @@
 #![allow(clippy::restriction)]
 
 mod program;
-#[path = "../../registry/tests/server/mod.rs"]
-mod server;
 
 use program::{Folder, Ran, built_module, ran, repository};
 use serde_json::{Value, json};
-use server::{Server, blob};
+use testkit::registry_server::{Server, blob};
 
 const UPDATE: &str = "pv-update-affinity-added.json";
 

@@ -3,14 +3,11 @@
 #![allow(clippy::restriction)]
 
 mod program;
-#[path = "../../registry/tests/server/mod.rs"]
-#[allow(dead_code, reason = "the other tests of the registry use the rest")]
-mod server;
 
 use std::process::Command;
 
 use program::{Folder, built_module, ran, repository};
-use server::Server;
+use testkit::registry_server::Server;
 
 const NODE: &str = "apiVersion: v1\nkind: Node\nmetadata: {name: a}\n";
 

@@ -24,17 +24,17 @@ fn the_module_gives_the_librarys_verdict_on_every_case() {
     for case in testkit::cases().unwrap() {
         let settings = String::from_utf8(case.settings()).unwrap();
         let source = Source::of("settings.yaml", &settings);
-        let judge = Judge::new(settings.clone(), Some(&module));
+        let judge = Judge::new(&source, Some(&module));
         let Some(request) = case.request() else {
             let unreadable = verdict::validate_settings(&settings).unwrap_err();
             let said = format!(": {}: {}; ", unreadable.path, unreadable.problem);
-            let complaint = judge.check_settings(&source).unwrap_err().to_string();
+            let complaint = judge.err().map(|complaint| complaint.to_string()).unwrap();
             let parts = complaint.split_once(&said).unwrap_or_else(|| panic!("{}: {complaint}", case.name));
             assert!(parts.0.starts_with("settings.yaml:1:"), "{complaint}");
             assert_eq!(parts.1, "write settings that this module knows");
             continue;
         };
-        assert_eq!(judge.check_settings(&source), Ok(()), "{}", case.name);
+        let judge = judge.unwrap_or_else(|complaint| panic!("{}: {complaint}", case.name));
         let review = json!({"kind": "AdmissionReview", "apiVersion": "admission.k8s.io/v1", "request": request});
         let library = verdict::check(&settings, &request.to_string());
         for asked in [request, &review] {
@@ -49,7 +49,8 @@ fn the_module_gives_the_librarys_verdict_on_every_case() {
 fn what_is_not_quite_a_review_is_answered_alike() {
     let module = built();
     let settings = r#"{"volumeNodeAffinity": {}}"#;
-    let judge = Judge::new(settings.to_owned(), Some(&module));
+    let source = Source::of("settings.yaml", settings);
+    let judge = Judge::new(&source, Some(&module)).unwrap_or_else(|complaint| panic!("{complaint}"));
     let texts = [
         "",
         "null",

@@ -3,9 +3,6 @@
 #![allow(clippy::restriction)]
 
 mod program;
-#[path = "../../registry/tests/server/mod.rs"]
-#[allow(dead_code, reason = "the other tests of the registry use the rest")]
-mod registry_server;
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -237,7 +234,7 @@ fn it_answers_says_so_in_one_line_and_drains() {
 #[test]
 fn it_loads_a_module_from_a_registry_by_digest() {
     let (folder, storage) = (folder(), tempfile::tempdir().unwrap());
-    let registry = registry_server::Server::start(storage.path());
+    let registry = testkit::registry_server::Server::start(storage.path());
     let reference = format!("{}/placement-guard:v0", registry.host);
     let mut push = program(folder.path());
     push.args(["push", "module.wasm", &reference, "--insecure"]);

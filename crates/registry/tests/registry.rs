@@ -2,15 +2,13 @@
 
 #![allow(clippy::restriction)]
 
-mod server;
-
 use std::path::Path;
 use std::sync::Arc;
 
 use package::Metadata;
 use registry::{Access, Progress, SignKey, Transfer, Trust, VerifyKey, pull, push, unwatched};
 use serde_json::{Value, json};
-use server::{Server, blob};
+use testkit::registry_server::{Server, blob};
 
 const ACCESS: Access = Access { insecure: true, docker_config: None };
 

@@ -4,6 +4,7 @@
 mod case;
 pub mod golden;
 pub mod measured;
+pub mod registry_server;
 mod shrinking;
 
 pub use case::{Case, cases, recorded};

@@ -19,7 +19,6 @@ use crate::origin::Origin;
 use crate::output;
 use crate::request::{self, Asked};
 use crate::rollout::Rollout;
-use crate::settings;
 
 #[derive(clap::Args)]
 #[command(mut_group("Origin", |origin| origin.requires("module")))]
@@ -91,9 +90,7 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Complaint> {
     one_from_standard_input(arguments)?;
     let written = Source::read(&arguments.settings)?;
     let module = arguments.module.as_deref().map(|name| Loaded::load(name, &arguments.origin)).transpose()?;
-    let settings = if module.is_some() { settings::unjudged(&written)? } else { settings::usable(&written)? };
-    let judge = Judge::new(settings, module.as_ref());
-    judge.check_settings(&written)?;
+    let judge = Judge::new(&written, module.as_ref())?;
     let nodes = arguments.nodes.as_deref().map(LiveNodes::read).transpose()?;
     let (requests, before, after) = (request::sources(requests)?, request::sources(before)?, request::sources(after)?);
     let mut asked = request::steps(&before, &after)?;
