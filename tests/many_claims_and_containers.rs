@@ -56,7 +56,7 @@ fn lists() -> [(Value, &'static str, &'static str, Make, &'static str, &'static 
             "Pod",
             sidecars,
             "/spec/containers",
-            "sidecar-too-old: the same of 1990 more containers",
+            "sidecar-too-old: the same for 1990 more containers",
         ),
         (
             one_writer.clone(),
@@ -64,7 +64,7 @@ fn lists() -> [(Value, &'static str, &'static str, Make, &'static str, &'static 
             "Pod",
             volumes,
             "/spec/volumes",
-            "single-writer-required: the same of 1990 more claims",
+            "single-writer-required: the same for 1990 more claims",
         ),
         (
             one_writer,
@@ -72,7 +72,7 @@ fn lists() -> [(Value, &'static str, &'static str, Make, &'static str, &'static 
             "StatefulSet",
             templates,
             "/spec/volumeClaimTemplates",
-            "single-writer-required: the same of 1990 more claims",
+            "single-writer-required: the same for 1990 more claims",
         ),
         (
             json!({"csiDriverTokens": {"audiences": []}}),
@@ -80,7 +80,7 @@ fn lists() -> [(Value, &'static str, &'static str, Make, &'static str, &'static 
             "CSIDriver",
             tokens,
             "/spec/tokenRequests",
-            "token-audience-not-allowed: the same of 1990 more audiences in spec.tokenRequests",
+            "token-audience-not-allowed: the same for 1990 more audiences in spec.tokenRequests",
         ),
     ]
 }

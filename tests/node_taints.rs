@@ -91,7 +91,7 @@ fn many_taints_are_judged_and_the_first_are_shown() {
     let answer = ask_node(Some(&node(&taints(3_000, "w"))), &node(&taints(3_000, "x")));
     assert_eq!(answer.message.matches("taint not numeric: ").count(), 10, "{}", answer.message);
     assert!(
-        answer.message.ends_with("taint-not-numeric: the same of 2990 more taints of node `web`"),
+        answer.message.ends_with("taint-not-numeric: the same for 2990 more taints of node `web`"),
         "{}",
         answer.message
     );

@@ -172,7 +172,7 @@ impl Few {
         let severity = first.first().map_or(code.severity(), |finding| finding.severity);
         let rest = (more > 0).then(|| Finding {
             severity,
-            ..Finding::new(code, format!("{}: the same of {more} more {what}", code.name()))
+            ..Finding::new(code, format!("{}: the same for {more} more {what}", code.name()))
         });
         first.into_iter().chain(rest)
     }

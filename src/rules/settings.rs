@@ -73,7 +73,10 @@ impl Settings {
         if sections.is_empty() {
             return Err(Unreadable {
                 path: String::from("settings"),
-                problem: format!("no section is there, so nothing would be judged; known sections: {}", quoted(&names)),
+                problem: format!(
+                    "has no section, so nothing would be judged; expected at least one of {}",
+                    quoted(&names)
+                ),
             });
         }
         let left = STEPS.saturating_sub(SETTINGS_STEPS).saturating_add(budget.left());

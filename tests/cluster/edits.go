@@ -123,7 +123,7 @@ spec: {taints: [{key: failure-probability, value: high, effect: NoExecute}]}
 		if len(violations) != 1 {
 			return fmt.Errorf("the status has the violations %v", violations)
 		}
-		wanted := "taint not numeric: `failure-probability=high:NoExecute` on node `tainted` is met by no `Gt` or `Lt`"
+		wanted := "taint not numeric: `failure-probability=high:NoExecute` on node `tainted` is not tolerated by any `Gt` or `Lt`"
 		message, _ := violations[0].(map[string]any)["message"].(string)
 		if !strings.HasPrefix(message, wanted) {
 			return fmt.Errorf("expected %q, got %q", wanted, message)

@@ -24,8 +24,8 @@ fn settings_that_can_be_used_are_said_to_be() {
 
 /// What is wrong, and the place: a value, the key where that is what is wrong, or what lacks something.
 const PLACES: [(&str, &str); 14] = [
-    ("settings.yaml:1:1: settings: no section is there", "{}"),
-    ("settings.yaml:2:1: settings: no section is there", "# Nothing yet.\nvolumeNodeAffinity:\n"),
+    ("settings.yaml:1:1: settings: has no section", "{}"),
+    ("settings.yaml:2:1: settings: has no section", "# Nothing yet.\nvolumeNodeAffinity:\n"),
     ("settings.yaml:1:1: settings: must be an object, is a list: `[1 items]`", "- volumeNodeAffinity\n"),
     ("settings.yaml:1:1: settings: must be an object, is a string: `all of them`", "all of them\n"),
     ("settings.yaml:2:1: nodeTaint: is not a known key", "volumeNodeAffinity: {}\nnodeTaint: {}\n"),

@@ -133,7 +133,7 @@ impl Seconds {
             }
         }
         match (field.get("min")?.integer()?, field.get("max")?.integer()?) {
-            (None, None) => Err(field.unreadable("says neither `min` nor `max`, so nothing would be judged")),
+            (None, None) => Err(field.unreadable("sets neither `min` nor `max`, so nothing would be judged")),
             (Some(min), Some(max)) if min > max => {
                 Err(field.unreadable(format!("`min` {min} is more than `max` {max}: nothing could be accepted")))
             }

@@ -23,7 +23,7 @@ pub fn foreign_node(
     changed: Option<&str>,
 ) -> Option<Finding> {
     let foreign = before.into_iter().chain([now]).find(|volume| !volume.nodes.is_node(node))?;
-    let verb = if changed.is_some() { "changes" } else { "makes" };
+    let verb = if changed.is_some() { "changes" } else { "creates" };
     let (node, what) = (short(node, 120), foreign.source.field());
     let headline = format!(
         "{what} volume of another node: a requester on node `{node}` {verb} volume `{name}`, {}",

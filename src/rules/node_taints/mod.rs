@@ -90,8 +90,10 @@ impl NodeTaints {
 const TAINT_STEPS: usize = 100;
 
 fn not_numeric(node: &str, index: usize, taint: &Taint) -> Finding {
-    let headline =
-        format!("taint not numeric: `{}` on node `{node}` is met by no `Gt` or `Lt`", short(&taint_text(taint), 200));
+    let headline = format!(
+        "taint not numeric: `{}` on node `{node}` is not tolerated by any `Gt` or `Lt`",
+        short(&taint_text(taint), 200)
+    );
     let value = short(taint.value.as_deref().unwrap_or_default(), 63);
     Finding::new(Code::TaintNotNumeric, headline)
         .detail(format!("spec.taints[{index}].value: `{value}`"))
