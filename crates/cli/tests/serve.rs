@@ -402,7 +402,7 @@ fn large_bodies_of_strangers_take_a_bounded_amount_of_memory() {
         format!(r#"{{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{{"uid":"{uid}"}}}}"#);
     let key = json!({"apiVersion": "externaldata.gatekeeper.sh/v1beta1", "kind": "ProviderRequest", "request": {"keys": [uid]}})
         .to_string();
-    for (path, body, bound) in [("/v1/admit", &review, 400), ("/v1/query", &key, 512)] {
+    for (path, body, bound) in [("/v1/admit", &review, 300), ("/v1/query", &key, 450)] {
         let head = format!("POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-length: {}\r\n\r\n", body.len());
         let mut slow: Vec<_> = std::thread::scope(|scope| {
             let send = || {

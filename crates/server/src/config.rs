@@ -88,7 +88,7 @@ impl Default for Bounds {
             queue: 2_000,
             keys: 1_000,
             body: 16 << 20,
-            bodies: 128 << 20,
+            bodies: 64 << 20,
             handshake: Duration::from_secs(10),
             headers: Duration::from_secs(10),
             reading: Duration::from_secs(20),
