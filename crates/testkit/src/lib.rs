@@ -2,6 +2,7 @@
 //! that benchmarks measure, and the switch for shrinking.
 
 mod case;
+pub mod fake_host;
 pub mod golden;
 pub mod measured;
 pub mod registry_server;

@@ -11,12 +11,14 @@ mod topology;
 use self::edit::{Change, Relation, VolumeEdit, describe_node};
 use self::topology::Topology;
 use crate::rules::STEPS;
+use crate::rules::cluster::Live;
 use crate::rules::decision::{Annotation, Report};
 use crate::rules::finding::{Code, Finding};
-use crate::rules::rule::{Rule, Stopped};
+use crate::rules::rule::{LiveRule, Stopped};
 use crate::rules::section::{NEEDS_CLUSTER, choice, only_keys, when_cluster_unreadable, without_cluster};
 
 use crate::kubernetes::field::{Field, Unreadable, short};
+use crate::kubernetes::kind::Kind;
 use crate::kubernetes::request::Request;
 use crate::kubernetes::volume::Volume;
 use crate::kubernetes::zone_labels::ZONE_LABELS;
@@ -88,8 +90,14 @@ impl VolumeNodeAffinity {
     }
 }
 
-impl Rule for VolumeNodeAffinity {
-    fn judge(&self, request: &Request<'_, '_>, budget: &mut Budget, report: &mut Report) -> Result<(), Stopped> {
+impl LiveRule for VolumeNodeAffinity {
+    fn judge(
+        &self,
+        request: &Request<'_, '_>,
+        _live: &Live<'_>,
+        budget: &mut Budget,
+        report: &mut Report,
+    ) -> Result<(), Stopped> {
         if !request.stores() || !request.stores_labels_of("", "PersistentVolume") {
             return Ok(());
         }
@@ -98,6 +106,10 @@ impl Rule for VolumeNodeAffinity {
             report.annotate(Annotation::Relation, Relation::Undecided.name().to_owned());
         }
         judged
+    }
+
+    fn needs(&self) -> Vec<Kind> {
+        Vec::new()
     }
 }
 

@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 use placement_guard::kubernetes::field::{self, Field};
 use placement_guard::kubernetes::request::Request;
+use placement_guard::rules::cluster::NoCluster;
 use placement_guard::rules::finding::Severity;
 use placement_guard::rules::settings::Settings;
 use placement_guard::rules::{findings, read_settings};
@@ -137,7 +138,7 @@ fn scan(
 fn judge(settings: &Settings, request: &str, object: &Object, report: &mut Report) {
     let found = field::parse(request.as_bytes()).and_then(|json| {
         let root = Field::root("", &json);
-        findings(settings, &Request::read(&root)?)
+        findings(settings, &Request::read(&root)?, &NoCluster)
     });
     let mut refused = false;
     match found {
