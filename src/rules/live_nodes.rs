@@ -4,6 +4,7 @@ use super::cluster::{Live, Unread};
 use crate::kubernetes::field::{Field, Unreadable};
 use crate::kubernetes::kind::Kind;
 use crate::kubernetes::listing::first_few;
+use crate::kubernetes::names::Names;
 use crate::kubernetes::node_selector::Labels;
 use crate::kubernetes::picked::{Fields, WHOLE};
 
@@ -21,7 +22,7 @@ pub const NODE: Fields = Fields(&[("metadata", Fields(&[("name", WHOLE), ("label
 ///
 /// # Errors
 /// When nodes cannot be read.
-pub fn live_nodes(live: &Live<'_>, keys: &[&str]) -> Result<Vec<LiveNode>, Unread> {
+pub fn live_nodes(live: &Live<'_>, keys: &Names<'_>) -> Result<Vec<LiveNode>, Unread> {
     let mut nodes = Vec::new();
     live.each(Kind::Node, NODE, &mut |node| {
         nodes.push(read(node, keys)?);
@@ -32,12 +33,12 @@ pub fn live_nodes(live: &Live<'_>, keys: &[&str]) -> Result<Vec<LiveNode>, Unrea
     Ok(nodes)
 }
 
-fn read(node: &Field<'_, '_>, keys: &[&str]) -> Result<LiveNode, Unreadable> {
+fn read(node: &Field<'_, '_>, keys: &Names<'_>) -> Result<LiveNode, Unreadable> {
     let metadata = node.get("metadata")?;
     let name = metadata.get("name")?.required_string()?.to_owned();
     let mut labels = Labels::new();
     for (key, value) in metadata.get("labels")?.members()? {
-        if keys.contains(&key) {
+        if keys.contains(key) {
             labels.insert(key.to_owned(), value.required_string()?.to_owned());
         }
     }
