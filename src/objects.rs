@@ -28,10 +28,17 @@ impl Objects {
     /// What is not JSON, and what is no object of Kubernetes.
     pub fn read(json: &str) -> Result<Self, Unreadable> {
         let document = field::parse(json.as_bytes())?;
-        let root = Field::root("cluster", &document);
+        Objects::of(&Field::root("cluster", &document))
+    }
+
+    /// The same for JSON that was parsed.
+    ///
+    /// # Errors
+    /// What is no object of Kubernetes.
+    pub fn of(root: &Field<'_, '_>) -> Result<Self, Unreadable> {
         let mut objects = Objects::of_kinds(&Kind::ALL);
         if root.check_object().is_ok() {
-            objects.add(&root)?;
+            objects.add(root)?;
         } else {
             for item in root.items()? {
                 objects.add(&item)?;
