@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use host::{Host, Limits, Memory, Module};
+use server::cluster::Reading;
 use server::{Bounds, Config, QueryClients, Server};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
@@ -69,6 +70,7 @@ fn config(pki: &Pki) -> Config {
         query_clients: Some(QueryClients { ca: pki.path("ca.crt"), name: GATEKEEPER.to_owned() }),
         admit_client_ca: None,
         settings: None,
+        cluster: Reading::default(),
         bounds: bounds(),
     }
 }
