@@ -71,6 +71,14 @@ impl Objects {
         let Some(kind) = Kind::ALL.into_iter().find(|known| known.name() == kind && known.group() == group) else {
             return Ok(());
         };
+        self.insert(kind, object)
+    }
+
+    /// Adds an object of this kind, whether it says so itself or not.
+    ///
+    /// # Errors
+    /// What has no name.
+    pub fn insert(&mut self, kind: Kind, object: &Field<'_, '_>) -> Result<(), Unreadable> {
         let metadata = object.get("metadata")?;
         let name = metadata.get("name")?.required_string()?.to_owned();
         let namespace = metadata.string_of("namespace")?.filter(|name| !name.is_empty());

@@ -45,7 +45,7 @@ impl CannotServe {
             CannotServe::Cluster { why: NoAccess::InCluster(_), .. } => {
                 "in a pod, set `automountServiceAccountToken: true`; elsewhere, give `--kubeconfig`"
             }
-            CannotServe::Cluster { why: NoAccess::Kubeconfig { .. }, .. } => {
+            CannotServe::Cluster { why: NoAccess::Kubeconfig { .. } | NoAccess::OfTheUser(_), .. } => {
                 "give a kubeconfig file with a context that names a cluster and a user"
             }
             CannotServe::Module(_) => "give a module of this program's version",
