@@ -7,6 +7,8 @@ mod admit;
 mod answers;
 mod attacks;
 mod client;
+mod cluster;
+mod cluster_access;
 mod drain;
 mod fairness;
 mod hostile;
