@@ -133,6 +133,17 @@ impl ApiServer {
         self.change(|state| state.put(object));
     }
 
+    /// Holds so many objects from the beginning, of which no watch is told.
+    pub fn fill(&self, objects: impl Iterator<Item = Value>) {
+        self.change(|state| {
+            for object in objects {
+                state.put(&object);
+                state.events.clear();
+            }
+            state.oldest = state.version;
+        });
+    }
+
     /// Deletes one.
     pub fn delete(&self, kind: &str, namespace: &str, name: &str) {
         self.change(|state| {
