@@ -47,5 +47,6 @@ mod slots;
 
 pub use config::{Bounds, Config, QueryClients};
 pub use error::CannotServe;
+pub use metrics::Metrics;
 pub use process::serve;
 pub use server::Server;

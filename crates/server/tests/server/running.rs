@@ -129,6 +129,18 @@ impl Running {
         panic!("the server stays ready");
     }
 
+    /// Waits until the server is not ready for a reason that begins like this.
+    pub async fn comes_to_be_not_ready_for(&self, begin: &str) {
+        for _ in 0..1_000 {
+            let (status, text) = self.operations("/readyz").await;
+            if status == 503 && text.starts_with(begin) {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        panic!("{:?}", self.operations("/readyz").await);
+    }
+
     /// The value of one series, `name{labels}` as it is written; 0 where it does not occur yet.
     pub async fn metric(&self, series: &str) -> f64 {
         let (status, text) = self.operations("/metrics").await;
