@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use host::{CannotCall, CannotLoad, Host, Limits, Memory};
+use host::{CannotCall, CannotLoad, Host, HostCalls, Limits, Memory};
 use serde_json::{Value, json};
 
 use crate::{Response, SettingsVerdict};
@@ -60,6 +60,19 @@ impl Module {
     /// What waPC reports: the module's own error, or a trap.
     pub fn call(&self, function: &str, payload: &[u8]) -> Result<Vec<u8>, CannotCall> {
         self.0.call(function, payload)
+    }
+
+    /// The same, with a host that answers what the module asks.
+    ///
+    /// # Errors
+    /// As [`Module::call`].
+    pub fn call_with(
+        &self,
+        function: &str,
+        payload: &[u8],
+        calls: impl HostCalls + 'static,
+    ) -> Result<Vec<u8>, CannotCall> {
+        self.0.call_with(function, payload, calls)
     }
 
     /// Has a request judged, and insists on an answer.
