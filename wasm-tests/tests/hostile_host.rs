@@ -36,14 +36,13 @@ impl HostCalls for Hostile {
     }
 }
 
-fn case(name: &str) -> Case {
-    let all = testkit::cases().unwrap();
-    all.into_iter().find(|case| case.name == name).unwrap_or_else(|| panic!("there is no case {name}"))
-}
-
 /// Narrowing is allowed, and a pod runs on a node that loses the volume.
-fn in_use() -> Case {
-    case("live/volume-node-affinity/running-pod")
+fn in_use() -> &'static Case {
+    static CASE: OnceLock<Case> = OnceLock::new();
+    CASE.get_or_init(|| {
+        let all = testkit::cases().unwrap();
+        all.into_iter().find(|case| case.name == "live/volume-node-affinity/running-pod").expect("the case is there")
+    })
 }
 
 /// The request of the case under other settings, with this change of the answers, and what was asked.
