@@ -1,6 +1,7 @@
 //! What the tests and benchmarks of all crates share: the cases that every face answers alike, golden files, the inputs
-//! that benchmarks measure, and the switch for shrinking.
+//! that benchmarks measure, servers that stand in for real ones, and the switch for shrinking.
 
+pub mod api_server;
 mod case;
 pub mod fake_host;
 pub mod golden;
