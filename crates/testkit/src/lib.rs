@@ -1,9 +1,9 @@
 //! What the tests and benchmarks of all crates share: the cases that every face answers alike, golden files, the inputs
 //! that benchmarks measure, and the switch for shrinking.
 
+pub mod benchmark_cases;
 mod case;
 pub mod golden;
-pub mod measured;
 pub mod registry_server;
 mod shrinking;
 
