@@ -399,7 +399,7 @@ pub struct CsiDriverTokens {
 #[derive(JsonSchema)]
 #[schemars(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Audiences {
-    /// Names of drivers, in which `*` stands for any characters.
+    /// Names of drivers, in which `*` matches any characters.
     #[schemars(length(min = 1), inner(regex(pattern = GLOB)))]
     pub drivers: Vec<String>,
     /// The audiences; `""` is the API server itself. An empty list allows none.
@@ -438,11 +438,11 @@ pub struct AccessModes {
 #[derive(JsonSchema)]
 #[schemars(rename_all = "camelCase", deny_unknown_fields)]
 pub struct SingleWriter {
-    /// Names of StorageClasses, in which `*` stands for any characters; `""` is a claim that names none. Every class when
+    /// Names of StorageClasses, in which `*` matches any characters; `""` is a claim that names none. Every class when
     /// absent.
     #[schemars(length(min = 1), inner(regex(pattern = GLOB)))]
     pub storage_classes: Option<Vec<String>>,
-    /// Namespaces, in which `*` stands for any characters. Every namespace when absent.
+    /// Namespaces, in which `*` matches any characters. Every namespace when absent.
     #[schemars(length(min = 1), inner(regex(pattern = GLOB)))]
     pub namespaces: Option<Vec<String>>,
     pub level: Level,

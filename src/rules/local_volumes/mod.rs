@@ -66,7 +66,7 @@ impl LocalVolumes {
         let (pinned, own_node_only) = (flag("pinned")?, flag("ownNodeOnly")?);
         let keys = section.get("pinnedBy")?;
         if keys.is_present() && !pinned && !own_node_only {
-            return Err(keys.unreadable("says nothing without `pinned: true` or `ownNodeOnly: true`"));
+            return Err(keys.unreadable("has no effect without `pinned: true` or `ownNodeOnly: true`"));
         }
         Ok(LocalVolumes {
             pinned,
@@ -85,7 +85,7 @@ fn read_keys(list: &Field<'_, '_>) -> Result<Vec<String>, Unreadable> {
     }
     let read_key = |item: &Field<'_, '_>| match item.required_string()? {
         key if Domain::Name.contains(key) => Ok(key.to_owned()),
-        _ => Err(item.unacceptable("a label key")),
+        _ => Err(item.unacceptable("a valid label key")),
     };
     let keys = list.each(read_key)?;
     if keys.is_empty() {

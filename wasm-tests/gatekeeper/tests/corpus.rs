@@ -190,7 +190,7 @@ fn a_message_is_one_line_and_its_sense_survives_256_bytes() {
 
 /// What an audit sees of the same objects: the same verdict as for a CREATE without a user.
 #[test]
-fn an_audit_is_judged_as_a_create_by_nobody() {
+fn an_audit_is_judged_as_a_create_without_a_user() {
     let mut judged_so = 0;
     for answered in ANSWERED.iter().filter(|answered| answered.request["object"]["apiVersion"].is_string()) {
         let object = &answered.request["object"];
@@ -236,7 +236,7 @@ fn large_numbers_arrive_as_integers() {
         let judged = template(&rule)
             .judge(&review::at_admission(&request), &parameters, library(&FakeHost::default()))
             .expect("a judgement");
-        let expected = format!("toleration seconds exceeded: may stay {told} once");
+        let expected = format!("toleration seconds exceeded: the pod stays {told} on a node with");
         let message = judged.message();
         let is_right =
             if told.is_empty() { message.is_none() } else { message.is_some_and(|text| text.starts_with(&expected)) };
