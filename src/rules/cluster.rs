@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use super::finding::{Code, Finding};
+use super::finding::{Code, Finding, Severity};
 use crate::kubernetes::field::{Field, Unreadable, short};
 use crate::kubernetes::kind::Kind;
 use crate::kubernetes::picked::{self, Fields};
@@ -231,6 +231,14 @@ pub enum WhenUnreadable {
 }
 
 impl WhenUnreadable {
+    /// What follows where the section does not say it: a setting that refuses, refuses what it cannot know.
+    pub fn as_severe_as(severity: Severity) -> Self {
+        match severity {
+            Severity::Refuses => WhenUnreadable::Deny,
+            Severity::Warns => WhenUnreadable::Allow,
+        }
+    }
+
     /// The finding, as a refusal or as a warning.
     pub fn finding(self, unread: Unread, what: &str) -> Finding {
         let finding = unread.finding(&short(what, 80));

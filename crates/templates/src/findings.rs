@@ -165,6 +165,16 @@ pub const FINDINGS: &[Explained] = &[
         mend: "Write an affinity that leaves exactly one value of one of the `pinnedBy` keys.",
     },
     Explained {
+        code: Code::LocalNodeMissing,
+        means: "No node of this cluster can use the local volume, so no pod can.",
+        mend: "Write the label of a node that exists, or delete the volume with the node.",
+    },
+    Explained {
+        code: Code::LocalPathOverlap,
+        means: "Two volumes are the same folder of a node, or one lies within the other.",
+        mend: "Give each volume of a node a path of its own.",
+    },
+    Explained {
         code: Code::LocalMoved,
         means: "A local volume was pinned to one node and is now pinned to another, while its data stays where it is.",
         mend: "Create another volume for the disk of the other node.",
@@ -188,6 +198,11 @@ pub const FINDINGS: &[Explained] = &[
         code: Code::ImmediateBinding,
         means: "A claim is bound to a local volume before its pod has a node.",
         mend: "Use a StorageClass with `volumeBindingMode: WaitForFirstConsumer`.",
+    },
+    Explained {
+        code: Code::ClusterUnreadable,
+        means: "The settings need objects of the cluster that cannot be read.",
+        mend: "Grant what the message names, or set `whenClusterUnreadable: allow`.",
     },
     Explained {
         code: Code::RequestTooLarge,

@@ -64,12 +64,27 @@ pub enum Enforcement {
     Warn,
 }
 
-/// What happens when the cluster cannot be read. This version never reads the cluster, so the key has no effect.
+/// What happens to a request whose answer needs objects of the cluster that cannot be read. When absent, a setting that
+/// refuses requests refuses it, and a setting that warns lets it pass with a warning.
 #[derive(JsonSchema)]
 #[schemars(rename_all = "camelCase")]
 pub enum WhenClusterUnreadable {
+    /// It is refused.
     Deny,
+    /// It passes with a warning.
     Allow,
+}
+
+/// What a finding that reads the cluster does. Without the setting nothing is read for it.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "camelCase")]
+pub enum Reaction {
+    /// It refuses the request.
+    Deny,
+    /// The request passes with a warning.
+    Warn,
+    /// It is not looked for; the default.
+    Ignore,
 }
 
 /// Whose requests the section leaves alone: break-glass users and groups, and system namespaces.
@@ -465,6 +480,11 @@ pub struct LocalVolumes {
     pub host_paths: Option<Vec<HostPath>>,
     /// Classes of `kubernetes.io/no-provisioner` must bind with `WaitForFirstConsumer`, and `local` volumes must have a class.
     pub wait_for_first_consumer: Option<bool>,
+    /// A `local` or `hostPath` volume that no node of the cluster can use. Reads nodes.
+    pub missing_node: Option<Reaction>,
+    /// Two `local` or `hostPath` volumes that a node can use both, where the path of the one lies within that of the other.
+    /// Reads PersistentVolumes.
+    pub overlap: Option<Reaction>,
     pub when_cluster_unreadable: Option<WhenClusterUnreadable>,
     pub enforcement: Option<Enforcement>,
     pub exempt: Option<Exempt>,
