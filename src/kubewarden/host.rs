@@ -109,9 +109,11 @@ fn cause(said: &str) -> CannotRead {
     };
     let says = |words: &str| failure.contains(words);
     if says(" is forbidden: ") && says("code: 403") {
-        let verb =
-            [Verb::List, Verb::Watch].into_iter().find(|verb| says(&format!(" cannot {} resource ", verb.name())));
-        CannotRead::Forbidden(verb.unwrap_or(Verb::Get))
+        CannotRead::Forbidden(match failure {
+            _ if says(" cannot list resource ") => Verb::List,
+            _ if says(" cannot watch resource ") => Verb::Watch,
+            _ => Verb::Get,
+        })
     } else if failure.starts_with("error finding resource ") || failure.starts_with("Cannot find resource ") {
         CannotRead::NotServed
     } else if says("(Connect)") {

@@ -3,8 +3,9 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use super::decision::Report;
 use super::finding::{Code, Finding, Severity};
-use crate::kubernetes::field::{Field, Unreadable, short};
+use crate::kubernetes::field::{Field, Unreadable, quoted};
 use crate::kubernetes::kind::Kind;
 use crate::kubernetes::picked::{self, Fields};
 
@@ -77,17 +78,7 @@ pub enum Verb {
     Watch,
 }
 
-impl Verb {
-    pub fn name(self) -> &'static str {
-        match self {
-            Verb::Get => "get",
-            Verb::List => "list",
-            Verb::Watch => "watch",
-        }
-    }
-}
-
-/// A cluster that nobody gave.
+/// No cluster: nothing can be read.
 #[derive(Debug)]
 pub struct NoCluster;
 
@@ -188,24 +179,25 @@ pub struct Unread {
 }
 
 impl Unread {
-    /// What is found when a rule needs these objects. `what` is the setting that needs them.
-    pub fn finding(self, what: &str) -> Finding {
+    /// What is found when `settings` need these objects.
+    fn finding(self, settings: &[&str]) -> Finding {
         let Unread { kind, cause } = self;
         let (resource, group) = (kind.resource(), kind.group());
         let why = match cause {
-            CannotRead::NotGiven => String::from("no cluster was given"),
-            CannotRead::NotGranted => format!("this policy was not granted `{} {}`", kind.api_version(), kind.name()),
-            CannotRead::Forbidden(verb) => format!("the server's account may not {} `{resource}`", verb.name()),
-            CannotRead::NotServed => String::from("the API server does not serve them"),
-            CannotRead::Down => String::from("the API server does not answer"),
-            CannotRead::TooLong => String::from("it took too long"),
-            CannotRead::Garbled => String::from("the answer is not what was asked for"),
-            CannotRead::Failed => String::from("the host reports an error that is not known here"),
+            CannotRead::NotGiven => "no cluster was given",
+            CannotRead::NotGranted => "the policy was not granted access to them",
+            CannotRead::Forbidden(Verb::Get) => "the server's account may not get them",
+            CannotRead::Forbidden(Verb::List) => "the server's account may not list them",
+            CannotRead::Forbidden(Verb::Watch) => "the server's account may not watch them",
+            CannotRead::NotServed => "the API server does not serve them",
+            CannotRead::Down => "the API server does not answer",
+            CannotRead::TooLong => "it took too long",
+            CannotRead::Garbled => "the answer was incomplete or not what was asked for",
+            CannotRead::Failed => "the host reports an unknown error",
         };
-        let finding = Finding::new(
-            Code::ClusterUnreadable,
-            format!("cluster unreadable: `{what}` needs `{resource}`, and {why}"),
-        );
+        let finding =
+            Finding::new(Code::ClusterUnreadable, format!("cluster unreadable: cannot read `{resource}`: {why}"))
+                .detail(format!("needed by {}", quoted(settings)));
         match cause {
             CannotRead::NotGranted => finding.detail(format!(
                 "grant it in the policy: `contextAwareResources: [{{apiVersion: {}, kind: {}}}]`",
@@ -231,22 +223,43 @@ pub enum WhenUnreadable {
 }
 
 impl WhenUnreadable {
-    /// What follows where the section does not say it: a setting that refuses, refuses what it cannot know.
-    pub fn as_severe_as(severity: Severity) -> Self {
+    /// What follows where the settings do not say it: a setting that only warns does not refuse for want of an answer.
+    pub fn by_default(severity: Severity) -> Self {
         match severity {
             Severity::Refuses => WhenUnreadable::Deny,
             Severity::Warns => WhenUnreadable::Allow,
         }
     }
 
-    /// The finding, as a refusal or as a warning.
-    pub fn finding(self, unread: Unread, what: &str) -> Finding {
-        let finding = unread.finding(&short(what, 80));
+    fn finding(self, unread: Unread, settings: &[&str]) -> Finding {
+        let finding = unread.finding(settings);
         match self {
-            WhenUnreadable::Deny => finding.detail(
-                "it is refused, since nothing shows that it is safe; `whenClusterUnreadable: allow` accepts it",
-            ),
+            WhenUnreadable::Deny => finding
+                .detail("refused, because safety could not be checked; `whenClusterUnreadable: allow` would accept it"),
             WhenUnreadable::Allow => finding.as_warning(),
+        }
+    }
+}
+
+/// What a rule could not read, and for which of its settings.
+#[derive(Debug, Default)]
+pub struct Missing(Vec<(Unread, &'static str, WhenUnreadable)>);
+
+impl Missing {
+    /// `otherwise` is what follows where `whenClusterUnreadable` is not set.
+    pub fn add(&mut self, unread: Unread, setting: &'static str, otherwise: WhenUnreadable) {
+        self.0.push((unread, setting, otherwise));
+    }
+
+    /// Reports each kind that could not be read once, with the settings that need it.
+    pub fn find(self, when: Option<WhenUnreadable>, report: &mut Report) {
+        for kind in Kind::ALL {
+            let of_kind = || self.0.iter().filter(|(unread, _, _)| unread.kind == kind);
+            let Some((unread, _, _)) = of_kind().next() else { continue };
+            let refuses = of_kind().any(|(_, _, otherwise)| when.unwrap_or(*otherwise) == WhenUnreadable::Deny);
+            let settings: Vec<&str> = of_kind().map(|(_, setting, _)| *setting).collect();
+            let then = if refuses { WhenUnreadable::Deny } else { WhenUnreadable::Allow };
+            report.find(then.finding(*unread, &settings));
         }
     }
 }

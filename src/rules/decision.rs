@@ -73,6 +73,10 @@ impl Report {
         self.findings.push(finding);
     }
 
+    pub fn find_all(&mut self, findings: impl IntoIterator<Item = Finding>) {
+        self.findings.extend(findings);
+    }
+
     pub fn find_few(&mut self, few: Few) {
         self.findings.extend(few.into_findings());
     }

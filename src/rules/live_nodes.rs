@@ -1,15 +1,14 @@
 //! The nodes that are in the cluster.
 
-use super::cluster::{Live, Unread};
+use super::cluster::{CannotRead, Live, Unread};
 use crate::kubernetes::field::{Field, Unreadable};
 use crate::kubernetes::kind::Kind;
-use crate::kubernetes::listing::first_few;
 use crate::kubernetes::names::Names;
 use crate::kubernetes::node_selector::Labels;
 use crate::kubernetes::picked::{Fields, WHOLE};
 
 /// A node, with those of its labels that a question is about.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct LiveNode {
     pub name: String,
     pub labels: Labels,
@@ -21,16 +20,23 @@ pub const NODE: Fields = Fields(&[("metadata", Fields(&[("name", WHOLE), ("label
 /// All nodes, by name, with those of their labels that are among `keys`.
 ///
 /// # Errors
-/// When nodes cannot be read.
+/// When nodes cannot be read, or two have the same name.
 pub fn live_nodes(live: &Live<'_>, keys: &Names<'_>) -> Result<Vec<LiveNode>, Unread> {
     let mut nodes = Vec::new();
     live.each(Kind::Node, NODE, &mut |node| {
         nodes.push(read(node, keys)?);
         Ok(())
     })?;
-    nodes.sort_unstable_by(|one: &LiveNode, other| one.name.cmp(&other.name));
-    nodes.dedup_by(|one, other| one.name == other.name);
-    Ok(nodes)
+    let names: Vec<String> = nodes.iter().map(|node: &LiveNode| node.name.clone()).collect();
+    let order = Names::of(names.iter().map(String::as_str));
+    let mut ordered = Vec::with_capacity(nodes.len());
+    for position in order.ordered() {
+        ordered.extend(nodes.get_mut(position).map(std::mem::take));
+    }
+    if ordered.len() < nodes.len() {
+        return Err(Unread { kind: Kind::Node, cause: CannotRead::Garbled });
+    }
+    Ok(ordered)
 }
 
 /// Reads one node, with those of its labels that are among `keys`.
@@ -47,14 +53,4 @@ pub fn read(node: &Field<'_, '_>, keys: &Names<'_>) -> Result<LiveNode, Unreadab
         }
     }
     Ok(LiveNode { name, labels })
-}
-
-/// The names of the first nodes, as annotations carry them: the first 20 and `+N`.
-pub fn names(nodes: &[&LiveNode]) -> String {
-    first_few(nodes.iter().map(|node| node.name.clone()), 20, ",")
-}
-
-/// The same for a message.
-pub fn quoted_names(nodes: &[&LiveNode]) -> String {
-    first_few(nodes.iter().map(|node| format!("`{}`", node.name)), 20, ", ")
 }

@@ -137,7 +137,7 @@ pub fn cases() -> Result<Vec<Case>, String> {
             Err(complaint) => complaints.push(format!("{name}: {complaint}")),
         }
     }
-    if complaints.is_empty() { Ok(cases) } else { Err(complaints.join("../..")) }
+    if complaints.is_empty() { Ok(cases) } else { Err(complaints.join("\n")) }
 }
 
 /// The request of a recorded AdmissionReview, by the name of its file in `tests/requests/`.
@@ -275,7 +275,7 @@ impl Case {
                 if *answer == expected { vec![] } else { vec![format!("settings: expected {expected}, got {answer}")] }
             }
         };
-        if differences.is_empty() { Ok(()) } else { Err(differences.join("../..")) }
+        if differences.is_empty() { Ok(()) } else { Err(differences.join("\n")) }
     }
 }
 

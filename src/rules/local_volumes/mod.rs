@@ -29,7 +29,7 @@ use crate::kubernetes::volume_source::VolumeSource;
 use crate::kubernetes::zone_labels::ZoneLabels;
 use crate::logic::Budget;
 use crate::logic::Domain;
-use crate::rules::cluster::{Live, WhenUnreadable};
+use crate::rules::cluster::{Live, Missing, WhenUnreadable};
 use crate::rules::decision::Report;
 use crate::rules::finding::Severity;
 use crate::rules::rule::{LiveRule, Stopped};
@@ -194,6 +194,7 @@ impl LocalVolumes {
         // A write of the status stores the metadata, not the spec.
         let stored = old.filter(|_| is_status).unwrap_or(new);
         let node = request.user.node.filter(|_| self.own_node_only);
+        let mut unread_for = Missing::default();
         for source in [Source::Local, Source::HostPath] {
             let Some(mut now) = self.read_volume(source, new, stored, node)? else { continue };
             let mut before = match old {
@@ -228,20 +229,20 @@ impl LocalVolumes {
                 let foreign = foreign_node(node, user, &name, &now, before.as_ref(), changed.as_deref());
                 foreign.into_iter().for_each(|finding| report.find(finding));
             }
-            let unreadable = |severity| self.when_unreadable.unwrap_or(WhenUnreadable::as_severe_as(severity));
             if let Some(severity) = missing_node {
                 match missing_node::find(&name, &now, live, budget) {
-                    Ok(found) => found.into_iter().for_each(|finding| report.find(finding.with_severity(severity))),
-                    Err(unread) => report.find(unreadable(severity).finding(unread, "localVolumes.missingNode")),
+                    Ok(found) => report.find_all(found.map(|finding| finding.with_severity(severity))),
+                    Err(unread) => unread_for.add(unread, "missingNode", WhenUnreadable::by_default(severity)),
                 }
             }
             if let Some(severity) = self.overlap.filter(|_| !(same_nodes && same_path)) {
                 match overlap::find(request.object_name()?, &now, live, budget) {
-                    Ok(found) => found.into_iter().for_each(|finding| report.find(finding.with_severity(severity))),
-                    Err(unread) => report.find(unreadable(severity).finding(unread, "localVolumes.overlap")),
+                    Ok(found) => report.find_all(found.map(|finding| finding.with_severity(severity))),
+                    Err(unread) => unread_for.add(unread, "overlap", WhenUnreadable::by_default(severity)),
                 }
             }
         }
+        unread_for.find(self.when_unreadable, report);
         Ok(())
     }
 
