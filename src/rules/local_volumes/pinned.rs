@@ -35,8 +35,8 @@ pub enum AdmittedNodes {
 /// A label that names a node.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NodeName {
-    key: String,
-    value: String,
+    pub key: String,
+    pub value: String,
 }
 
 impl AdmittedNodes {
@@ -85,6 +85,14 @@ impl AdmittedNodes {
         matches!(self, AdmittedNodes::One(known_by, _) if known_by.value == name)
     }
 
+    /// The label that the volume is known by; `None` when it is not pinned.
+    pub fn known_by(&self) -> Option<&NodeName> {
+        match self {
+            AdmittedNodes::One(known_by, _) => Some(known_by),
+            AdmittedNodes::None | AdmittedNodes::Several(..) | AdmittedNodes::Undecided => None,
+        }
+    }
+
     /// In words, for `volume … is` and behind a comma.
     pub fn describe(&self) -> String {
         match self {
@@ -115,8 +123,9 @@ fn spread<'t>(
     Ok((space, nodes))
 }
 
-/// Steps to turn an affinity into terms: each requirement and each value is visited a few times.
-fn steps_to_read(affinity: &Affinity) -> usize {
+/// Steps to turn an affinity into terms, or to match a node against it: each requirement and each value is visited a few
+/// times.
+pub fn steps_to_read(affinity: &Affinity) -> usize {
     let Affinity::Required(terms) = affinity else { return 0 };
     let requirements = terms.iter().flat_map(|term| term.match_expressions.iter().flatten());
     let parts =
@@ -189,7 +198,8 @@ fn labels(known_by: &NodeName, others: &[NodeName]) -> String {
     shown.join(" and ")
 }
 
-fn label(name: &NodeName) -> String {
+/// `` `key=value` ``
+pub fn label(name: &NodeName) -> String {
     format!("`{}={}`", short(&name.key, 120), name.value)
 }
 
