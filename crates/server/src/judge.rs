@@ -74,7 +74,7 @@ impl Judge {
         let Question { settings, request } = question;
         let Subject { operation, kind, namespace, name, user } = Subject::of(request);
         let begin = Instant::now();
-        let payload = format!(r#"{{"settings":{},"request":{}}}"#, settings.get(), request.get());
+        let payload = [r#"{"settings":"#, settings.get(), r#","request":"#, request.get(), "}"].concat();
         let called = self.module.call_counted("validate", payload.as_bytes());
         let elapsed = begin.elapsed();
         self.metrics.evaluated(elapsed.as_secs_f64(), called.ticks);
