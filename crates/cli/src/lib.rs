@@ -5,6 +5,7 @@
 
 pub mod audit;
 pub mod check;
+pub mod cluster;
 pub mod complaint;
 pub mod completions;
 pub mod distribution;

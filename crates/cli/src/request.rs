@@ -141,7 +141,7 @@ fn key(identity: &Identity) -> Key {
 
 fn twice(source: &Source, manifest: &Manifest<'_>) -> Complaint {
     let location = format!("{}:{}", source.shown(), manifest.document.line);
-    Complaint::new(location, format!("{} was given already", manifest.identity), "give it once")
+    Complaint::new(location, format!("{} appears twice", manifest.identity), "remove one of them")
 }
 
 fn step<'t>(

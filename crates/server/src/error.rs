@@ -28,7 +28,7 @@ pub enum CannotServe {
     },
     #[error("the module does not answer: {0}")]
     Module(#[from] CannotCall),
-    #[error("the system does not let the server run: {0}")]
+    #[error("the operating system does not let the server run: {0}")]
     System(#[from] std::io::Error),
 }
 
@@ -45,7 +45,7 @@ impl CannotServe {
             CannotServe::Cluster { why: NoAccess::InCluster(_), .. } => {
                 "in a pod, set `automountServiceAccountToken: true`; elsewhere, give `--kubeconfig`"
             }
-            CannotServe::Cluster { why: NoAccess::Kubeconfig { .. }, .. } => {
+            CannotServe::Cluster { why: NoAccess::Kubeconfig { .. } | NoAccess::OfTheUser(_), .. } => {
                 "give a kubeconfig file with a context that names a cluster and a user"
             }
             CannotServe::Module(_) => "give a module of this program's version",

@@ -33,7 +33,7 @@ struct State {
 pub enum NotEvaluated {
     #[error("too many evaluations are waiting; try again, and add replicas if this happens often")]
     Busy,
-    #[error("the evaluation failed; the log says more")]
+    #[error("the evaluation failed; see the log")]
     Failed,
 }
 
@@ -163,7 +163,7 @@ mod tests {
     use crate::asker::{Client, Clients};
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-    async fn whoever_leaves_the_queue_passes_the_turn_on() {
+    async fn a_request_that_leaves_the_queue_passes_the_turn_on() {
         let metrics = Arc::new(Metrics::new());
         let pool = Arc::new(Pool::new(1, (1_000, 1_000), Arc::clone(&metrics)));
         let clients = Clients::new(metrics);

@@ -6,7 +6,7 @@ use crate::kubernetes::storage_class::{NO_PROVISIONER, StorageClass, WAIT_FOR_FI
 use crate::rules::decision::Report;
 use crate::rules::finding::{Code, Finding};
 
-const WHY: &str = "the pod is then tied to the node of the volume, whether it can run there or not";
+const WHY: &str = "the pod can then run only on the volume's node, even if that node cannot take it";
 
 /// Judges a StorageClass whose volumes exist before they are claimed.
 ///

@@ -17,14 +17,16 @@ use self::pinned::{AdmittedNodes, moved, not_pinned};
 use self::prefixes::Prefixes;
 use crate::kubernetes::affinity::Affinity;
 use crate::kubernetes::field::{Field, Unreadable, short};
+use crate::kubernetes::kind::Kind;
 use crate::kubernetes::request::Request;
 use crate::kubernetes::storage_class::class_of_volume;
 use crate::kubernetes::volume::Volume;
 use crate::kubernetes::volume_source::VolumeSource;
 use crate::logic::Budget;
 use crate::logic::Domain;
+use crate::rules::cluster::Live;
 use crate::rules::decision::Report;
-use crate::rules::rule::{Rule, Stopped};
+use crate::rules::rule::{LiveRule, Stopped};
 use crate::rules::section::{only_keys, when_cluster_unreadable};
 
 /// The label by which a node is named where the settings name no other.
@@ -64,7 +66,7 @@ impl LocalVolumes {
         let (pinned, own_node_only) = (flag("pinned")?, flag("ownNodeOnly")?);
         let keys = section.get("pinnedBy")?;
         if keys.is_present() && !pinned && !own_node_only {
-            return Err(keys.unreadable("says nothing without `pinned: true` or `ownNodeOnly: true`"));
+            return Err(keys.unreadable("has no effect without `pinned: true` or `ownNodeOnly: true`"));
         }
         Ok(LocalVolumes {
             pinned,
@@ -83,7 +85,7 @@ fn read_keys(list: &Field<'_, '_>) -> Result<Vec<String>, Unreadable> {
     }
     let read_key = |item: &Field<'_, '_>| match item.required_string()? {
         key if Domain::Name.contains(key) => Ok(key.to_owned()),
-        _ => Err(item.unacceptable("a label key")),
+        _ => Err(item.unacceptable("a valid label key")),
     };
     let keys = list.each(read_key)?;
     if keys.is_empty() {
@@ -94,8 +96,18 @@ fn read_keys(list: &Field<'_, '_>) -> Result<Vec<String>, Unreadable> {
     Ok(ordered)
 }
 
-impl Rule for LocalVolumes {
-    fn judge(&self, request: &Request<'_, '_>, budget: &mut Budget, report: &mut Report) -> Result<(), Stopped> {
+impl LiveRule for LocalVolumes {
+    fn needs(&self) -> Vec<Kind> {
+        Vec::new()
+    }
+
+    fn judge(
+        &self,
+        request: &Request<'_, '_>,
+        _live: &Live<'_>,
+        budget: &mut Budget,
+        report: &mut Report,
+    ) -> Result<(), Stopped> {
         if !request.stores() {
             return Ok(());
         }

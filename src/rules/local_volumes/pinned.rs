@@ -147,7 +147,7 @@ pub fn not_pinned(name: &str, affinity: &Affinity, nodes: &AdmittedNodes, keys: 
     }
     let finding = finding
         .detail("the data of a local volume is on one node; on any other node a pod sees other data, or none")
-        .detail(format!("accepted: an affinity that leaves exactly one value of {}", one_of(keys)))
+        .detail(format!("accepted: an affinity that allows exactly one value of {}", one_of(keys)))
         .detail("that value is the node's label, which can differ from the name of the node");
     Some(finding)
 }
@@ -169,7 +169,7 @@ pub fn moved(name: &str, affinity: &Affinity, old: &AdmittedNodes, new: &Admitte
     let same_value = others.contains(was) || others_before.contains(is);
     let finding = if same_value {
         finding.detail(format!(
-            "the volume is known by {}; whether {} names the same node cannot be seen",
+            "the volume is known by {}; whether {} names the same node is not known",
             label(was),
             label(is)
         ))
@@ -178,7 +178,7 @@ pub fn moved(name: &str, affinity: &Affinity, old: &AdmittedNodes, new: &Admitte
     };
     Some(
         finding.detail(format!(
-            "accepted: an affinity that keeps {}; a new volume for a disk of another node",
+            "accepted: an affinity that keeps {}, or a new volume for a disk on another node",
             label(was)
         )),
     )

@@ -1,6 +1,8 @@
 //! `audit`: what is odd about existing objects, asked as Kubewarden's audit scanner asks.
 
-mod files;
+pub(crate) mod files;
+mod judged;
+mod live;
 mod progress;
 mod report;
 mod text;
@@ -14,6 +16,7 @@ use placement_guard::rules::finding::Severity;
 use placement_guard::rules::settings::Settings;
 use placement_guard::rules::{findings, read_settings};
 
+use crate::cluster::{Given, Surroundings};
 use crate::complaint::{Complaint, Outcome};
 use crate::input::Source;
 use crate::manifest::{Manifest, audit_request};
@@ -36,13 +39,17 @@ const HELP: &str = concat!(
 #[command(after_long_help = HELP)]
 pub struct Arguments {
     /// Files, such as the output of `kubectl get pv,pvc,pods -A -o yaml`, and folders, in which every *.yaml, *.yml and
-    /// *.json is read; `-` is standard input
-    #[arg(value_name = "PATH", default_value = "-")]
+    /// *.json is read; `-` is standard input. Without any: with `--live` all objects of the cluster that the settings judge,
+    /// and else standard input
+    #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
 
     /// The settings of the policy, YAML or JSON. The default is at the end of `--help`
     #[arg(long, value_name = "FILE")]
     settings: Option<PathBuf>,
+
+    #[command(flatten)]
+    given: Given,
 
     /// How to print the report
     #[arg(long, value_enum, default_value_t = Format::Text)]
@@ -61,24 +68,32 @@ enum Format {
 /// # Errors
 /// What could not be read; everything else has been reported then.
 pub fn run(arguments: &Arguments) -> Result<Outcome, Complaint> {
-    let json = match &arguments.settings {
+    one_from_standard_input(arguments)?;
+    let written = match &arguments.settings {
         Some(path) => settings::usable(&Source::read(path)?)?,
         None => settings::usable(&Source::of("the settings of `audit`", SETTINGS))?,
     };
     let unusable = |unreadable: field::Unreadable| Complaint::new("the settings", unreadable, "correct them");
-    let json = field::parse(json.as_bytes()).map_err(unusable)?;
+    let json = field::parse(written.as_bytes()).map_err(unusable)?;
     let settings = read_settings(&Field::root("settings", &json)).map_err(unusable)?;
+    let surroundings = Surroundings::read(&arguments.given, &written)?;
+    let rules = Rules { settings: &settings, surroundings: &surroundings };
 
-    let files = files::below(&arguments.paths)?;
-    let progress = Progress::of(files.iter().map(|file| file.bytes).sum());
     let (mut report, mut rollout, mut complaints) = (Report::default(), Rollout::default(), Vec::new());
-    for file in &files {
-        progress.begin(file.bytes);
-        let read = Source::read_seen(&file.path, &|bytes| progress.came(bytes))
-            .and_then(|source| scan(&source, file.named, &settings, &progress, &mut report, &mut rollout));
-        complaints.extend(read.err());
+    let itself = if arguments.paths.is_empty() { arguments.given.live()? } else { None };
+    if let Some(live) = itself {
+        live::scan(&live, &written, &rules, &mut report, &mut complaints);
+    } else {
+        let files = files::below(&paths(arguments))?;
+        let progress = Progress::of(files.iter().map(|file| file.bytes).sum());
+        for file in &files {
+            progress.begin(file.bytes);
+            let read = Source::read_seen(&file.path, &|bytes| progress.came(bytes))
+                .and_then(|source| scan(&source, file.named, &rules, &progress, &mut report, &mut rollout));
+            complaints.extend(read.err());
+        }
+        progress.finish();
     }
-    progress.finish();
     report.finish(rollout.not_together());
     output::print(&match arguments.output {
         Format::Text => text::of(&report),
@@ -95,11 +110,25 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Complaint> {
     }
 }
 
+fn paths(arguments: &Arguments) -> Vec<PathBuf> {
+    if arguments.paths.is_empty() { vec![PathBuf::from("-")] } else { arguments.paths.clone() }
+}
+
+/// Standard input can be read once.
+fn one_from_standard_input(arguments: &Arguments) -> Result<(), Complaint> {
+    let paths = paths(arguments);
+    let given = paths.iter().chain(&arguments.settings).chain(arguments.given.paths());
+    if given.filter(|path| path.as_os_str() == "-").count() > 1 {
+        return Err(Complaint::new("standard input", "is read twice", "give the other as a file"));
+    }
+    Ok(())
+}
+
 /// Judges every object of a file.
 fn scan(
     source: &Source,
     named: bool,
-    settings: &Settings,
+    rules: &Rules<'_>,
     progress: &Progress,
     report: &mut Report,
     rollout: &mut Rollout,
@@ -129,15 +158,21 @@ fn scan(
         rollout.see(identity, || format!("{}:{line}", source.shown()), None, &document.json);
         let object = Object::new(identity, source, line);
         let request = audit_request(identity, &document.json);
-        judge(settings, &request, &object, report);
+        judge(rules, &request, &object, report);
     }
     Ok(())
 }
 
-fn judge(settings: &Settings, request: &str, object: &Object, report: &mut Report) {
+/// What objects are judged by, and in which cluster.
+struct Rules<'r> {
+    settings: &'r Settings,
+    surroundings: &'r Surroundings,
+}
+
+fn judge(rules: &Rules<'_>, request: &str, object: &Object, report: &mut Report) {
     let found = field::parse(request.as_bytes()).and_then(|json| {
         let root = Field::root("", &json);
-        findings(settings, &Request::read(&root)?)
+        findings(rules.settings, &Request::read(&root)?, rules.surroundings)
     });
     let mut refused = false;
     match found {

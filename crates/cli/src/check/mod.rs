@@ -9,6 +9,7 @@ use clap::ValueEnum;
 use placement_guard::verdict::Verdict;
 use serde::Serialize;
 
+use crate::cluster::{Given, Surroundings};
 use crate::complaint::{Complaint, Outcome};
 use crate::input::Source;
 use crate::judge::Judge;
@@ -40,9 +41,12 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE")]
     after: Vec<PathBuf>,
 
-    /// The output of `kubectl get nodes -o yaml`: names the nodes that a volume gains and loses; changes no decision
-    #[arg(long, value_name = "FILE")]
+    /// The nodes in the cluster: the output of `kubectl get nodes -o yaml`. Like `--cluster`, for settings that need nodes alone
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["cluster", "live"])]
     nodes: Option<PathBuf>,
+
+    #[command(flatten)]
+    given: Given,
 
     /// Judge with this module, as a cluster would run it, instead of the rules built into this program: a file, or
     /// `HOST/REPOSITORY:TAG` or `HOST/REPOSITORY@sha256:…` in a registry
@@ -90,7 +94,10 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Complaint> {
     one_from_standard_input(arguments)?;
     let written = Source::read(&arguments.settings)?;
     let module = arguments.module.as_deref().map(|name| Loaded::load(name, &arguments.origin)).transpose()?;
-    let judge = Judge::new(&written, module.as_ref())?;
+    let judge = Judge::new(&written, module.as_ref(), |settings| match &arguments.nodes {
+        Some(nodes) => Surroundings::of_nodes(nodes),
+        None => Surroundings::read(&arguments.given, settings),
+    })?;
     let nodes = arguments.nodes.as_deref().map(LiveNodes::read).transpose()?;
     let (requests, before, after) = (request::sources(requests)?, request::sources(before)?, request::sources(after)?);
     let mut asked = request::steps(&before, &after)?;
@@ -161,8 +168,8 @@ fn location(file: &str, line: usize) -> String {
 
 /// Standard input can be read once.
 fn one_from_standard_input(arguments: &Arguments) -> Result<(), Complaint> {
-    let Arguments { requests, before, after, settings, nodes, .. } = arguments;
-    let given = requests.iter().chain(before).chain(after).chain([settings]).chain(nodes);
+    let Arguments { requests, before, after, settings, nodes, given, .. } = arguments;
+    let given = requests.iter().chain(before).chain(after).chain([settings]).chain(nodes).chain(given.paths());
     if given.filter(|path| path.as_os_str() == "-").count() > 1 {
         return Err(Complaint::new("standard input", "is named twice", "give the other as a file"));
     }

@@ -7,7 +7,7 @@ use hyper_util::client::legacy::Client as Http;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
 use kube::client::{Body, ConfigExt};
-use kube::config::KubeConfigOptions;
+use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
 use tower::{BoxError, ServiceBuilder};
 
@@ -21,6 +21,9 @@ pub enum Access {
     InCluster,
     /// A file as `kubectl` reads it, and one of its contexts; `None` for its current one.
     Kubeconfig { file: PathBuf, context: Option<String> },
+    /// What `kubectl` uses by itself: the files that `KUBECONFIG` names, or the one in the home folder; without any, the
+    /// service account of the pod.
+    OfTheUser { context: Option<String> },
 }
 
 /// Why the API server cannot even be asked.
@@ -30,6 +33,8 @@ pub enum NoAccess {
     InCluster(String),
     #[error("{}: {problem}", file.display())]
     Kubeconfig { file: PathBuf, problem: String },
+    #[error("there is no kubeconfig that can be used: {0}")]
+    OfTheUser(String),
 }
 
 impl Access {
@@ -41,11 +46,14 @@ impl Access {
         let config = match self {
             Access::InCluster => Config::incluster_env().map_err(|error| self.fails(&error))?,
             Access::Kubeconfig { file, context } => {
-                let options = KubeConfigOptions { context: context.clone(), ..KubeConfigOptions::default() };
-                let kubeconfig = kube::config::Kubeconfig::read_from(file).map_err(|error| self.fails(&error))?;
-                let config = Config::from_custom_kubeconfig(kubeconfig, &options).await;
-                config.map_err(|error| self.fails(&error))?
+                let kubeconfig = Kubeconfig::read_from(file).map_err(|error| self.fails(&error))?;
+                self.of_context(kubeconfig, context.clone()).await?
             }
+            Access::OfTheUser { context } => match (Kubeconfig::read(), Config::incluster_env()) {
+                (Ok(kubeconfig), _) => self.of_context(kubeconfig, context.clone()).await?,
+                (Err(_), Ok(config)) if context.is_none() => config,
+                (Err(error), _) => return Err(self.fails(&error)),
+            },
         };
         if config.proxy_url.is_some() {
             return Err(self.fails(&"a proxy (`proxy-url`) is not supported"));
@@ -53,11 +61,17 @@ impl Access {
         client(&config).map_err(|error| self.fails(&error))
     }
 
+    async fn of_context(&self, kubeconfig: Kubeconfig, context: Option<String>) -> Result<Config, NoAccess> {
+        let options = KubeConfigOptions { context, ..KubeConfigOptions::default() };
+        Config::from_custom_kubeconfig(kubeconfig, &options).await.map_err(|error| self.fails(&error))
+    }
+
     fn fails(&self, error: &dyn std::fmt::Display) -> NoAccess {
         let problem = error.to_string();
         match self {
             Access::InCluster => NoAccess::InCluster(problem),
             Access::Kubeconfig { file, .. } => NoAccess::Kubeconfig { file: file.clone(), problem },
+            Access::OfTheUser { .. } => NoAccess::OfTheUser(problem),
         }
     }
 }

@@ -35,6 +35,7 @@ pub use kind::{Kind, Resource};
 pub use limits::Limits;
 pub use once::{CannotRead, read_once};
 pub use reader::Reader;
+pub use trouble::Cause;
 
 use crate::metrics::Metrics;
 use mirror::Mirror;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::access::{Access, NoAccess};
 use super::kind::Resource;
 use super::pages;
-use super::trouble::Trouble;
+use super::trouble::{Cause, Trouble};
 
 /// For one page of a list.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -16,7 +16,7 @@ pub enum CannotRead {
     #[error("{0}")]
     NoAccess(#[from] NoAccess),
     #[error("{} cannot be read: {problem}", resource.plural)]
-    Resource { resource: Resource, problem: String },
+    Resource { resource: Resource, cause: Cause, problem: String },
     #[error("the system does not let the program read a cluster: {0}")]
     System(#[from] std::io::Error),
 }
@@ -48,7 +48,11 @@ pub fn read_once(
                 }
                 Ok(())
             });
-            let cannot = |trouble: Trouble| CannotRead::Resource { resource, problem: trouble.line().to_owned() };
+            let cannot = |trouble: Trouble| CannotRead::Resource {
+                resource,
+                cause: trouble.cause,
+                problem: trouble.line().to_owned(),
+            };
             read.await.map_err(cannot)?;
         }
         Ok(())
