@@ -9,6 +9,7 @@ mod attacks;
 mod client;
 mod cluster;
 mod cluster_access;
+mod cluster_cases;
 mod cluster_manifests;
 mod drain;
 mod fairness;
