@@ -464,9 +464,13 @@ pub enum Level {
     {"properties": {"pinnedBy": {"type": "null"}}},
     {"required": ["pinned"], "properties": {"pinned": {"const": true}}},
     {"required": ["ownNodeOnly"], "properties": {"ownNodeOnly": {"const": true}}},
+]}, "provisioners": {"anyOf": [
+    {"properties": {"provisioners": {"type": "null"}}},
+    {"required": ["waitForFirstConsumer"], "properties": {"waitForFirstConsumer": {"const": true}}},
 ]}}))]
 pub struct LocalVolumes {
     /// The affinity of a local volume must leave exactly one value of one of the keys of `pinnedBy`, and an update must keep it.
+    /// Where `hostPaths` or `paths` judges `hostPath` volumes, the same holds for them.
     pub pinned: Option<bool>,
     /// The labels that name a node. `[kubernetes.io/hostname]` when absent. The host name takes precedence,
     /// then the first key.
@@ -489,6 +493,9 @@ pub struct LocalVolumes {
     /// Two `local` or `hostPath` volumes that a node can use both, where the path of the one lies within that of the other.
     /// Reads PersistentVolumes.
     pub overlap: Option<Reaction>,
+    /// More provisioners whose classes must bind with `WaitForFirstConsumer`, such as those that make `local` volumes.
+    #[schemars(inner(length(min = 1)))]
+    pub provisioners: Option<Vec<String>>,
     pub when_cluster_unreadable: Option<WhenClusterUnreadable>,
     pub enforcement: Option<Enforcement>,
     pub exempt: Option<Exempt>,
