@@ -11,7 +11,7 @@ use placement_guard::kubernetes::request::Request;
 use placement_guard::kubewarden::validate;
 use placement_guard::rules::cluster::NoCluster;
 use placement_guard::rules::{judge_counted, read_settings};
-use testkit::measured::{MEASURED, Measured, WORST, only_parsed};
+use testkit::benchmark_cases::{BENCHMARK_CASES, BenchmarkCase, WORST, only_parsed};
 
 fn main() {
     divan::main();
@@ -52,8 +52,8 @@ fn fastest(payload: &[u8]) -> Duration {
     (0..5).map(timed).min().unwrap()
 }
 
-#[divan::bench(args = MEASURED)]
-fn decision(bencher: Bencher, case: &Measured) {
+#[divan::bench(args = BENCHMARK_CASES)]
+fn decision(bencher: Bencher, case: &BenchmarkCase) {
     let payload = (case.payload)();
     let answer = String::from_utf8_lossy(&validate(&payload)).into_owned();
     assert!(answer.contains(case.answer), "{case}: {answer:.400}");

@@ -74,7 +74,8 @@ fn a_toleration_that_no_taint_can_meet_is_told_and_allowed_everywhere() {
 #[test]
 fn a_union_that_leaves_nothing_out_is_said_to_admit_everything() {
     const EVERYTHING: &str = "tolerations admit everything: together they tolerate every taint";
-    const NUMBERS: &str = "tolerations admit everything numeric: together they tolerate every number of `k` with";
+    const NUMBERS: &str =
+        "tolerations admit everything numeric: together they tolerate every numeric value of `k` with";
     let exists = |effect: &str| json!({"operator": "Exists", "effect": effect});
     let k = |operator: &str, value: &str, effect: &str| one("k", operator, value, effect);
     let largest = "9223372036854775807";
@@ -153,8 +154,8 @@ fn an_update_may_not_let_the_pod_stay_longer_than_before_or_than_allowed() {
                                       "maxTolerationSeconds": 60}]});
     for (old, new, too_long) in [
         (json!([below(Some(30))]), json!([below(Some(30))]), None),
-        (json!([below(Some(30))]), json!([below(None)]), Some(("for ever", "60 s"))),
-        (json!([below(Some(30))]), json!([below(Some(i64::MAX))]), Some(("for ever", "60 s"))),
+        (json!([below(Some(30))]), json!([below(None)]), Some(("forever", "60 s"))),
+        (json!([below(Some(30))]), json!([below(Some(i64::MAX))]), Some(("forever", "60 s"))),
         // Below 10 the settings allow 60 s; from 10 to 19 the old list alone permits, and for 30 s.
         (json!([below(Some(30))]), json!([below(Some(60))]), Some(("60 s", "30 s as before"))),
         (json!([below(Some(30))]), json!([below(Some(29))]), None),
@@ -178,7 +179,7 @@ fn an_update_may_not_let_the_pod_stay_longer_than_before_or_than_allowed() {
         if let Some((stays, allowed)) = too_long {
             let headline = answer.message.lines().next().expect("a headline");
             assert!(
-                headline.starts_with(&format!("toleration seconds exceeded: may stay {stays} once `k")),
+                headline.starts_with(&format!("toleration seconds exceeded: the pod stays {stays} on a node with `k")),
                 "{headline}"
             );
             assert!(headline.ends_with(&format!("` is there, allowed: {allowed}")), "{headline}");
@@ -448,14 +449,17 @@ fn settings_are_refused_with_the_path_and_what_is_accepted() {
             json!({"allowed": [exists(json!({"maxTolerationSeconds": 1.5}))]}),
             "tolerations.allowed[0].maxTolerationSeconds: is not a 64-bit integer",
         ),
-        (json!({"allowed": [{}]}), "tolerations.allowed[0].operator: must be `Exists` where there is no key"),
+        (json!({"allowed": [{}]}), "tolerations.allowed[0].operator: must be `Exists` when there is no key"),
         (json!({"allowed": [{"operator": "Lt", "value": "5"}]}), "tolerations.allowed[0].operator: must be `Exists`"),
         (json!({"allowed": [one("k", "Lt", "05", "")]}), "tolerations.allowed[0].value: must be a 64-bit integer"),
         (json!({"allowed": [one("k", "Gt", "", "")]}), "tolerations.allowed[0].value: must be a 64-bit integer"),
         (json!({"allowed": [one("k", "Exists", "v", "")]}), "tolerations.allowed[0].value: must be absent"),
-        (json!({"allowed": [one("k", "Equal", "a b", "")]}), "tolerations.allowed[0].value: must be a label value"),
+        (
+            json!({"allowed": [one("k", "Equal", "a b", "")]}),
+            "tolerations.allowed[0].value: must be a valid label value",
+        ),
         (json!({"allowed": [one("k", "Ge", "5", "")]}), "tolerations.allowed[0].operator: must be `Equal`"),
-        (json!({"allowed": [one("a/b/c", "Exists", "", "")]}), "tolerations.allowed[0].key: must be a label key"),
+        (json!({"allowed": [one("a/b/c", "Exists", "", "")]}), "tolerations.allowed[0].key: must be a valid label key"),
         (
             json!({"allowed": [one("k", "Exists", "", "NoEntry")]}),
             "tolerations.allowed[0].effect: must be `NoSchedule`",
@@ -502,12 +506,12 @@ fn enforcement_and_exemptions_hold_for_tolerations() {
 #[test]
 fn the_message_says_which_taint_values_are_tolerated() {
     for (toleration, says) in [
-        (one("k", "Lt", "5", "NoSchedule"), "`k < 5 :NoSchedule` admits taint values below 5"),
-        (one("k", "Gt", "5", "NoSchedule"), "`k > 5 :NoSchedule` admits taint values 6 and up"),
-        (one("k", "Gt", "-5", "NoSchedule"), "`k > -5 :NoSchedule` admits taint values 0 and up"),
-        (one("k", "Equal", "5", ""), "`k = 5 :every effect` admits the taint value `5`"),
-        (one("k", "Exists", "", ""), "`k exists :every effect` admits every taint value"),
-        (one("", "Exists", "", "NoExecute"), "`every key :NoExecute` admits every taint value"),
+        (one("k", "Lt", "5", "NoSchedule"), "`k < 5, effect NoSchedule` admits taint values below 5"),
+        (one("k", "Gt", "5", "NoSchedule"), "`k > 5, effect NoSchedule` admits taint values 6 and up"),
+        (one("k", "Gt", "-5", "NoSchedule"), "`k > -5, effect NoSchedule` admits taint values 0 and up"),
+        (one("k", "Equal", "5", ""), "`k = 5, every effect` admits the taint value `5`"),
+        (one("k", "Exists", "", ""), "`k exists, every effect` admits every taint value"),
+        (one("", "Exists", "", "NoExecute"), "`every key, effect NoExecute` admits every taint value"),
         (one("", "Exists", "", ""), "`every taint` admits every taint value"),
     ] {
         let answer = ask(&json!({"allowed": []}), &create(&json!([toleration])));
@@ -529,7 +533,7 @@ fn the_first_120_characters_carry_the_sense() {
         (
             json!({"allowed": [{"key": "k", "operator": "Exists", "maxTolerationSeconds": 5}]}),
             json!([for_seconds("Gt", "5", None)]),
-            "toleration seconds exceeded: may stay for ever once `k=6:NoExecute` is there, allowed: 5 s",
+            "toleration seconds exceeded: the pod stays forever on a node with `k=6:NoExecute`, allowed: 5 s",
         ),
         (
             json!({}),

@@ -291,7 +291,7 @@ func (c *cluster) refusesThroughWebhook(ctx context.Context) error {
 	}
 	c.provider.process.kill()
 	if err := c.api.create(ctx, zonal("nobody", "us-east1-b"), false); err == nil {
-		return fmt.Errorf("a volume was accepted while nobody could judge it")
+		return fmt.Errorf("a volume was accepted while no server could judge it")
 	}
 	return nil
 }

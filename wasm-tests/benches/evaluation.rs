@@ -9,7 +9,9 @@ use placement_guard::kubernetes::field::{self, Field};
 use placement_guard::kubernetes::request::Request;
 use placement_guard::rules::cluster::NoCluster;
 use placement_guard::rules::{judge_counted, read_settings};
-use testkit::measured::{HOST_NAMES, HOST_NAMES_UNCHANGED, MEASURED, Measured, TYPICAL, WORST, only_parsed};
+use testkit::benchmark_cases::{
+    BENCHMARK_CASES, BenchmarkCase, HOST_NAMES, HOST_NAMES_UNCHANGED, TYPICAL, WORST, only_parsed,
+};
 use wasm_tests::Module;
 
 fn main() {
@@ -21,8 +23,8 @@ fn main() {
     }
 }
 
-#[divan::bench(args = MEASURED)]
-fn placement_guard(bencher: Bencher, case: &Measured) {
+#[divan::bench(args = BENCHMARK_CASES)]
+fn placement_guard(bencher: Bencher, case: &BenchmarkCase) {
     let (module, payload) = (load(Module::built_path()), (case.payload)());
     let answer = module.call("validate", &payload).unwrap();
     assert!(String::from_utf8_lossy(&answer).contains(case.answer), "{case} is answered otherwise");
@@ -30,7 +32,7 @@ fn placement_guard(bencher: Bencher, case: &Measured) {
 }
 
 #[divan::bench(args = [TYPICAL])]
-fn no_op(bencher: Bencher, case: &Measured) {
+fn no_op(bencher: Bencher, case: &BenchmarkCase) {
     let (module, payload) = (load(noop_path()), (case.payload)());
     bencher.bench_local(|| module.call("validate", &payload).unwrap());
 }
@@ -90,7 +92,7 @@ fn fastest(module: &Module, payload: &[u8]) -> Duration {
 }
 
 /// The medians of so many calls of each.
-fn medians(pairs: usize, first: (&Module, &Measured), second: (&Module, &Measured)) -> (Duration, Duration) {
+fn medians(pairs: usize, first: (&Module, &BenchmarkCase), second: (&Module, &BenchmarkCase)) -> (Duration, Duration) {
     let payloads = [first, second].map(|(_, case)| (case.payload)());
     let timed = |module: &Module, payload: &[u8]| {
         let start = Instant::now();

@@ -29,7 +29,7 @@ impl Loaded {
     pub fn call(&self, function: &str, payload: &str, surroundings: &Surroundings) -> Result<Vec<u8>, Complaint> {
         let answer = self.running.call(function, payload, surroundings);
         // Some of wasmtime's complaints end with a full stop.
-        answer.map_err(|error| self.unusable(format!("gives no answer: {error}").trim_end_matches('.')))
+        answer.map_err(|error| self.unusable(format!("does not answer: {error}").trim_end_matches('.')))
     }
 
     /// What to say of a module that does not answer as this program's does.

@@ -66,13 +66,13 @@ pub struct Arguments {
     /// Evaluations that run at once [default: two per core]
     #[arg(long)]
     evaluations: Option<u32>,
-    /// Evaluations that may wait for their turn; for more, the answer is a transient error
+    /// Evaluations that may wait for their turn; beyond that, the answer is a transient error
     #[arg(long, default_value_t = 2_000)]
     queue: u32,
     /// Seconds after which one evaluation is stopped
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=30))]
     evaluation_seconds: u64,
-    /// Seconds for which the server still accepts connections after the signal to stop
+    /// Seconds for which the server keeps accepting connections after the signal to stop
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u64).range(0..=600))]
     linger_seconds: u64,
     /// Memory for one evaluation, in MiB

@@ -127,7 +127,7 @@ fn what_is_no_module_is_said() {
          that `make module` wrote",
     );
     check("empty.wasm").complained(
-        "empty.wasm: gives no answer: Initialization failed: Guest call function (__guest_call) not exported by wasm \
+        "empty.wasm: does not answer: Initialization failed: Guest call function (__guest_call) not exported by wasm \
          module; give a module of this program",
     );
     check("localhost:1/guard:v1").complained(
@@ -139,7 +139,6 @@ fn what_is_no_module_is_said() {
          `HOST/REPOSITORY:TAG` or `HOST/REPOSITORY@sha256:…`",
     );
     check("ghcr.io/guard:v1 --insecure").complained(
-        "`--insecure` speaks plain HTTP, and `ghcr.io` is not on this machine; leave it out, and the registry is asked over \
-         HTTPS",
+        "`--insecure` speaks plain HTTP, and `ghcr.io` is not on this machine; without this option, the program uses HTTPS",
     );
 }

@@ -284,17 +284,14 @@ fn what_keeps_it_from_starting_is_said_with_a_remedy() {
             &["--module", "module.wasm", "--tls-cert", "none.crt"],
             &format!("serve: none.crt: cannot be read: No such file or directory (os error 2); {pem}"),
         ),
-        (
-            &["--module", "module.wasm", "--tls-cert", "empty"],
-            &format!("serve: empty: there is no certificate in it; {pem}"),
-        ),
+        (&["--module", "module.wasm", "--tls-cert", "empty"], &format!("serve: empty: contains no certificate; {pem}")),
         (
             &["--module", "module.wasm", "--tls-key", "empty"],
-            &format!("serve: empty: there is no private key in it: no items found; {pem}"),
+            &format!("serve: empty: contains no private key: no items found; {pem}"),
         ),
         (
             &["--module", "module.wasm", "--client-ca", "empty"],
-            &format!("serve: empty: there is no certificate in it; {pem}"),
+            &format!("serve: empty: contains no certificate; {pem}"),
         ),
         (&["--module", "module.wasm", "--settings", "bad.yaml"], bad_settings.trim()),
         (

@@ -167,7 +167,7 @@ for (const [kind, { check, relation, tolerates, validateSettings }] of Object.en
     for (const [text, message] of [
       ['', `unreadable: payload: ${readable}EOF while parsing a value at line 1 column 0`],
       ['{"object": {"spec": tru}}', `unreadable: object.spec: ${readable}expected ident at line 1 column 24`],
-      ['[]', 'unreadable: request: must be an object, is a list: `[0 items]`'],
+      ['[]', 'unreadable: request: must be an object, but is an empty list'],
     ]) {
       assert.deepEqual(check(text, settings), refused(message));
     }
@@ -184,7 +184,7 @@ for (const [kind, { check, relation, tolerates, validateSettings }] of Object.en
     assert.deepEqual(validateSettings('{"volumeNodeAffinity": {"allow": ["wider"]}}'), {
       valid: false,
       message:
-        'settings are not valid: volumeNodeAffinity.allow[0]: must be one of `widened`, `narrowed`, `shifted`, `undecided`, is `wider`',
+        'settings are not valid: volumeNodeAffinity.allow[0]: must be one of `widened`, `narrowed`, `shifted`, `undecided`, but is `wider`',
     });
   });
 
@@ -198,13 +198,13 @@ for (const [kind, { check, relation, tolerates, validateSettings }] of Object.en
       return message;
     };
     const place = 'spec.nodeAffinity.required.nodeSelectorTerms[0].matchExpressions[0].values[0]';
-    assert.equal(said(volume([1]), good), `unreadable: before.${place}: must be a string, is a number: \`1\``);
-    assert.equal(said(good, volume([1])), `unreadable: after.${place}: must be a string, is a number: \`1\``);
-    assert.equal(said({ kind: 'Pod' }, good), 'unreadable: before.kind: must be `PersistentVolume`, is `Pod`');
+    assert.equal(said(volume([1]), good), `unreadable: before.${place}: must be a string, but is a number: \`1\``);
+    assert.equal(said(good, volume([1])), `unreadable: after.${place}: must be a string, but is a number: \`1\``);
+    assert.equal(said({ kind: 'Pod' }, good), 'unreadable: before.kind: must be `PersistentVolume`, but is `Pod`');
     assert.equal(said(good, 'null').slice(0, 30), 'unreadable: after: is missing;');
-    assert.equal(said(good, []), 'unreadable: after: must be an object, is a list: `[0 items]`');
+    assert.equal(said(good, []), 'unreadable: after: must be an object, but is an empty list');
     assert.equal(said(good, '{}, "object": {}').slice(0, 49), 'unreadable: after: is not readable JSON: trailing');
-    assert.equal(said(good, good, []), 'unreadable: topology: must be an object, is a list: `[0 items]`');
+    assert.equal(said(good, good, []), 'unreadable: topology: must be an object, but is an empty list');
     assert.equal(said(good, good, { zone: {} }).slice(0, 45), 'unreadable: topology.zone: is not a known key');
     assert.equal(said(good, good, '{"zones": ]').slice(0, 49), 'unreadable: topology.zones: is not readable JSON:');
   });
@@ -239,12 +239,12 @@ for (const [kind, { check, relation, tolerates, validateSettings }] of Object.en
       return message;
     };
     const taint = { key: 'spot', value: '35', effect: 'NoExecute' };
-    assert.equal(said([{ key: 5 }], taint), 'unreadable: tolerations[0].key: must be a string, is a number: `5`');
-    assert.equal(said({}, taint), 'unreadable: tolerations: must be a list, is an object: `{}`');
+    assert.equal(said([{ key: 5 }], taint), 'unreadable: tolerations[0].key: must be a string, but is a number: `5`');
+    assert.equal(said({}, taint), 'unreadable: tolerations: must be a list, but is an object: `{}`');
     assert.equal(said('[tru]', taint).slice(0, 50), 'unreadable: tolerations[0]: is not readable JSON: ');
     assert.equal(said([], { effect: 'NoExecute' }), 'unreadable: taint.key: is missing; must be a string');
     assert.equal(said([], { key: 'spot' }), 'unreadable: taint.effect: is missing; must be a string');
-    assert.equal(said([], [taint]), 'unreadable: taint: must be an object, is a list: `[1 items]`');
+    assert.equal(said([], [taint]), 'unreadable: taint: must be an object, but is a list of 1 item');
     const below = [{ key: 'spot', operator: 'Lt', value: '36', tolerationSeconds: 5 }];
     assert.deepEqual(tolerates(below, taint), { tolerated: true, code: null, message: null });
     assert.equal(tolerates(`[{"operator": "Exists", "tolerationSeconds": 9223372036854775807}]`, taint).tolerated, true);

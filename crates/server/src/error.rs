@@ -28,7 +28,7 @@ pub enum CannotServe {
     },
     #[error("the module does not answer: {0}")]
     Module(#[from] CannotCall),
-    #[error("the system does not let the server run: {0}")]
+    #[error("the operating system does not let the server run: {0}")]
     System(#[from] std::io::Error),
 }
 

@@ -104,7 +104,14 @@ impl fmt::Debug for Metrics {
     }
 }
 
+impl Default for Metrics {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Metrics {
+    /// Everything at zero.
     pub fn new() -> Self {
         let latency: Latency = Family::new_with_constructor(|| {
             Histogram::new([0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5])
@@ -130,16 +137,16 @@ impl Metrics {
             cluster_errors: Family::default(),
         };
         let registry = &mut metrics.registry;
-        registry.register("decisions", "Decisions, once for each rule in force", metrics.decisions.clone());
+        registry.register("decisions", "Decisions, counted once for each rule in force", metrics.decisions.clone());
         registry.register("faults", "Transient errors: questions without a decision", metrics.faults.clone());
         registry.register("requests", "Answers by path and status", metrics.requests.clone());
         let seconds = || Unit::Seconds;
-        let about = "From the end of a request's headers to its answer";
+        let about = "Time from the end of a request's headers to its answer";
         registry.register_with_unit("request", about, seconds(), metrics.latency.clone());
-        registry.register_with_unit("evaluation", "One evaluation", seconds(), metrics.evaluation.clone());
+        registry.register_with_unit("evaluation", "Time of one evaluation", seconds(), metrics.evaluation.clone());
         let about = "Ticks of the engine during one evaluation, a hundredth of a second each";
         registry.register("evaluation_ticks", about, metrics.ticks.clone());
-        let about = "From the arrival of a question to the begin of its evaluation";
+        let about = "Time from the arrival of a question to the start of its evaluation";
         registry.register_with_unit("evaluation_wait", about, seconds(), metrics.wait.clone());
         registry.register("evaluations_in_flight", "Evaluations that are running", metrics.in_flight.clone());
         registry.register("connections", "Connections that are open", metrics.connections.clone());
@@ -150,10 +157,10 @@ impl Metrics {
             "Requests from clients that are not allowed to ask",
             metrics.clients.clone(),
         );
-        let about = "When the certificate ends, in seconds since 1970";
+        let about = "When the certificate expires, in seconds since 1970";
         registry.register("certificate_expiry_timestamp_seconds", about, metrics.expiry.clone());
         registry.register("reloads", "Attempts to load certificates whose files changed", metrics.reloads.clone());
-        let about = "Lines that are not in the log: one client caused too many, or they could not be written in time";
+        let about = "Log lines that were dropped: one client caused too many, or they could not be written in time";
         registry.register("log_lines_dropped", about, metrics.log_lines.clone());
         let about = "Objects of the cluster that are held";
         registry.register("cluster_objects", about, metrics.cluster_objects.clone());

@@ -2,10 +2,10 @@
 //! that benchmarks measure, servers that stand in for real ones, and the switch for shrinking.
 
 pub mod api_server;
+pub mod benchmark_cases;
 mod case;
 pub mod fake_host;
 pub mod golden;
-pub mod measured;
 pub mod registry_server;
 mod shrinking;
 

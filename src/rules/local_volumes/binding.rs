@@ -8,7 +8,7 @@ use crate::rules::decision::Report;
 use crate::rules::finding::{Code, Finding};
 use crate::rules::rule::Stopped;
 
-const WHY: &str = "the pod is then tied to the node of the volume, whether it can run there or not";
+const WHY: &str = "the pod can then run only on the volume's node, even if that node cannot take it";
 
 /// Steps to compare a provisioner with a listed one.
 const COMPARED: usize = 5;

@@ -35,8 +35,8 @@ pub enum AdmittedNodes {
 /// A label that names a node.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NodeName {
-    key: String,
-    value: String,
+    pub key: String,
+    pub value: String,
 }
 
 impl AdmittedNodes {
@@ -85,6 +85,14 @@ impl AdmittedNodes {
         matches!(self, AdmittedNodes::One(known_by, _) if known_by.value == name)
     }
 
+    /// The label that the volume is known by; `None` when it is not pinned.
+    pub fn known_by(&self) -> Option<&NodeName> {
+        match self {
+            AdmittedNodes::One(known_by, _) => Some(known_by),
+            AdmittedNodes::None | AdmittedNodes::Several(..) | AdmittedNodes::Undecided => None,
+        }
+    }
+
     /// In words, for `volume … is` and behind a comma.
     pub fn describe(&self) -> String {
         match self {
@@ -115,8 +123,9 @@ fn spread<'t>(
     Ok((space, nodes))
 }
 
-/// Steps to turn an affinity into terms: each requirement and each value is visited a few times.
-fn steps_to_read(affinity: &Affinity) -> usize {
+/// Steps to turn an affinity into terms, or to match a node against it: each requirement and each value is visited a few
+/// times.
+pub fn steps_to_read(affinity: &Affinity) -> usize {
     let Affinity::Required(terms) = affinity else { return 0 };
     let requirements = terms.iter().flat_map(|term| term.match_expressions.iter().flatten());
     let parts =
@@ -155,7 +164,7 @@ pub fn not_pinned(volume: &Named<'_>, affinity: &Affinity, nodes: &AdmittedNodes
     }
     let finding = finding
         .detail(format!("the data of a {kind} volume is on one node; on any other node a pod sees other data, or none"))
-        .detail(format!("accepted: an affinity that leaves exactly one value of {}", one_of(keys)))
+        .detail(format!("accepted: an affinity that allows exactly one value of {}", one_of(keys)))
         .detail("that value is the node's label, which can differ from the name of the node");
     Some(finding)
 }
@@ -178,7 +187,7 @@ pub fn moved(volume: &Named<'_>, affinity: &Affinity, old: &AdmittedNodes, new: 
     let same_value = others.contains(was) || others_before.contains(is);
     let finding = if same_value {
         finding.detail(format!(
-            "the volume is known by {}; whether {} names the same node cannot be seen",
+            "the volume is known by {}; whether {} names the same node is not known",
             label(was),
             label(is)
         ))
@@ -187,7 +196,7 @@ pub fn moved(volume: &Named<'_>, affinity: &Affinity, old: &AdmittedNodes, new: 
     };
     Some(
         finding.detail(format!(
-            "accepted: an affinity that keeps {}; a new volume for a disk of another node",
+            "accepted: an affinity that keeps {}, or a new volume for a disk on another node",
             label(was)
         )),
     )
@@ -198,7 +207,8 @@ fn labels(known_by: &NodeName, others: &[NodeName]) -> String {
     shown.join(" and ")
 }
 
-fn label(name: &NodeName) -> String {
+/// `` `key=value` ``
+pub fn label(name: &NodeName) -> String {
     format!("`{}={}`", short(&name.key, 120), name.value)
 }
 

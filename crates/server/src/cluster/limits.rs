@@ -26,7 +26,7 @@ impl Default for Limits {
             watch: Duration::from_secs(30),
             page: Duration::from_secs(30),
             get: Duration::from_secs(2),
-            retry: (Duration::from_secs(1), Duration::from_secs(15)),
+            retry: (Duration::from_secs(1), Duration::from_secs(5)),
         }
     }
 }

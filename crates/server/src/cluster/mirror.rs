@@ -100,8 +100,11 @@ impl Mirror {
         let mut version = None;
         let mut wait = first;
         loop {
-            let begin = Instant::now();
+            let (begin, is_list) = (Instant::now(), version.is_none());
             let trouble = self.step(&client, &mut version).await.err();
+            if trouble.is_none() && is_list {
+                continue;
+            }
             if trouble.is_none() && begin.elapsed() >= first {
                 wait = first;
                 continue;

@@ -1,5 +1,6 @@
 //! Answers what a module asks about the cluster during one evaluation.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -49,29 +50,20 @@ impl Reader {
         if !can_be_a_name(name) || !namespace.is_none_or(can_be_a_name) {
             return Err(absent());
         }
-        let masks = get.field_masks.as_ref().filter(|masks| !masks.is_empty());
-        if let Some(mask) = masks.and_then(|masks| masks.iter().find(|mask| !mirror.kept.contain(mask))) {
-            return Err(not_kept(mirror, mask));
-        }
-        let wanted = masks.map(Fields::of_masks);
-        let fields = match &wanted {
+        let Some(fields) = wanted(mirror, get.field_masks.as_ref())? else {
             // Only a part of the fields is held.
-            None => None,
-            Some(fields) if get.disable_cache => Some((fields, None)),
-            Some(fields) => Some((fields, mirror.read(|objects| objects.get(namespace, name).map(str::to_owned)).ok())),
+            let object = self.fetch(mirror, namespace, name).map_err(|trouble| self.failed(mirror, &trouble))?;
+            return object.map(String::into_bytes).ok_or_else(absent);
         };
-        match fields {
-            Some((_, Some(None))) => Err(absent()),
-            Some((fields, Some(Some(held)))) => one(mirror, &held, fields).map_err(|trouble| failure(&trouble)),
-            asked => match self.fetch(mirror, namespace, name) {
-                Ok(None) => Err(absent()),
-                Ok(Some(object)) => match asked {
-                    None => Ok(object.into_bytes()),
-                    Some((fields, _)) => one(mirror, &object, fields).map_err(|trouble| failure(&trouble)),
-                },
-                Err(trouble) => Err(self.failed(mirror, &trouble)),
-            },
-        }
+        let held = || mirror.read(|objects| objects.get(namespace, name).map(str::to_owned));
+        let object = match get.disable_cache {
+            // Who asks for no field wants to know whether the kind can be read. That is what a list would say.
+            _ if asks_for_nothing(get) => held(),
+            true => self.fetch(mirror, namespace, name),
+            false => held().or_else(|_trouble| self.fetch(mirror, namespace, name)),
+        };
+        let object = object.and_then(|object| object.map(|object| one(mirror, &object, &fields)).transpose());
+        object.map_err(|trouble| self.failed(mirror, &trouble))?.ok_or_else(absent)
     }
 
     /// Asks the API server for one object.
@@ -105,15 +97,10 @@ impl Reader {
         if list.label_selector.is_some() || list.field_selector.is_some() {
             return Err(format!("{FAILURE}lists by selector are not supported"));
         }
-        let masks = list.field_masks.as_ref().filter(|masks| !masks.is_empty());
-        let Some(masks) = masks else {
+        let Some(fields) = wanted(mirror, list.field_masks.as_ref())? else {
             let problem = format!("only some fields of {api_version}/{kind} are held; the list needs field masks");
             return Err(format!("{FAILURE}{problem}"));
         };
-        if let Some(mask) = masks.iter().find(|mask| !mirror.kept.contain(mask)) {
-            return Err(not_kept(mirror, mask));
-        }
-        let fields = Fields::of_masks(masks);
         let answer = mirror.read(|objects| {
             let head = format!(r#"{{"apiVersion":"{api_version}","kind":"{kind}List","metadata":{{}},"items":["#);
             let mut out = String::with_capacity(objects.bytes().saturating_add(head.len()).saturating_add(2));
@@ -152,9 +139,26 @@ fn failure(trouble: &Trouble) -> String {
     format!("{FAILURE}{}", trouble.text)
 }
 
-fn not_kept(mirror: &Mirror, mask: &str) -> String {
-    let Resource { api_version, kind, .. } = mirror.kind.resource();
-    format!("{FAILURE}the field `{mask}` of {api_version}/{kind} is not held; use a module of this program's version")
+/// What every object says, whatever is held of it.
+const ALWAYS: [&str; 2] = ["apiVersion", "kind"];
+
+/// The fields that are asked for; none for all of them.
+fn wanted(mirror: &Mirror, masks: Option<&BTreeSet<String>>) -> Result<Option<Fields>, String> {
+    let Some(masks) = masks.filter(|masks| !masks.is_empty()) else { return Ok(None) };
+    let is_held = |mask: &String| ALWAYS.contains(&&**mask) || mirror.kept.contain(mask);
+    match masks.iter().find(|mask| !is_held(mask)) {
+        None => Ok(Some(Fields::of_masks(masks))),
+        Some(mask) => {
+            let Resource { api_version, kind, .. } = mirror.kind.resource();
+            let problem = format!("the field `{mask}` of {api_version}/{kind} is not held");
+            Err(format!("{FAILURE}{problem}; use a module of this program's version"))
+        }
+    }
+}
+
+fn asks_for_nothing(get: &Get) -> bool {
+    let masks = get.field_masks.as_ref();
+    masks.is_some_and(|masks| !masks.is_empty() && masks.iter().all(|mask| ALWAYS.contains(&&**mask)))
 }
 
 /// An object as the answer to a get: the list that it came from has no kind for each of its items.

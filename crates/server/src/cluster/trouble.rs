@@ -80,8 +80,25 @@ impl Trouble {
         Trouble { cause: Cause::Garbled, text: format!("Error deserializing response: {error}") }
     }
 
-    /// The first line, for the log and for people.
+    /// For the log and for people: the first line, without the status that repeats it.
     pub fn line(&self) -> &str {
-        self.text.lines().next().unwrap_or_default()
+        let line = self.text.lines().next().unwrap_or_default();
+        line.split_once(" (Status {").map_or(line, |(line, _)| line)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cluster::Kind;
+
+    #[test]
+    fn people_read_what_the_api_server_says_once() {
+        let forbidden = Status::failure("nodes is forbidden: User \"u\" cannot list", "Forbidden").with_code(403);
+        let trouble = Trouble::of_status(Kind::Node.resource(), forbidden);
+        assert_eq!(trouble.cause, Cause::Forbidden);
+        assert_eq!(trouble.line(), "ApiError: nodes is forbidden: User \"u\" cannot list: Forbidden");
+        assert!(trouble.text.contains("code: 403"), "{}", trouble.text);
+        assert_eq!(Trouble::too_long().line(), "ServiceError: deadline has elapsed");
     }
 }

@@ -22,11 +22,17 @@ pub struct Fixture {
 impl Fixture {
     /// An API server with two nodes and two pods.
     pub fn new() -> Self {
-        let fixture = Fixture { api: ApiServer::start(), folder: tempfile::tempdir().unwrap() };
+        let fixture = Fixture::empty();
         fixture.api.put(&node("node-b", "zone-b"));
         fixture.api.put(&node("node-a", "zone-a"));
         fixture.api.put(&pod("b", "db-0", "node-a"));
         fixture.api.put(&pod("a", "web-1", "node-b"));
+        fixture
+    }
+
+    /// One without objects.
+    pub fn empty() -> Self {
+        let fixture = Fixture { api: ApiServer::start(), folder: tempfile::tempdir().unwrap() };
         std::fs::write(fixture.folder.path().join("kubeconfig"), fixture.api.kubeconfig()).unwrap();
         fixture
     }
@@ -35,7 +41,7 @@ impl Fixture {
         Access::Kubeconfig { file: self.folder.path().join("kubeconfig"), context: None }
     }
 
-    async fn begin(&self, kinds: &[Kind]) -> Arc<Cluster> {
+    pub async fn begin(&self, kinds: &[Kind]) -> Arc<Cluster> {
         self.begin_with(kinds, limits()).await
     }
 
@@ -44,7 +50,7 @@ impl Fixture {
         Cluster::begin(&self.access(), &kinds, limits, Arc::new(Metrics::new())).await.unwrap()
     }
 
-    async fn synced(&self, kinds: &[Kind]) -> Arc<Cluster> {
+    pub async fn synced(&self, kinds: &[Kind]) -> Arc<Cluster> {
         let cluster = self.begin(kinds).await;
         until("all is read", || cluster.not_ready().is_none()).await;
         cluster
@@ -242,6 +248,25 @@ async fn errors_are_those_of_the_policy_server() {
     let selected = json!({"api_version": "v1", "kind": "Pod", "label_selector": "a=b", "field_masks": masks});
     let selected = ask(&cluster, "list_resources_all", selected).await;
     assert_eq!(selected, fails("lists by selector are not supported"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whether_a_kind_can_be_read_is_known_without_asking() {
+    let fixture = Fixture::new();
+    fixture.api.forbid("list", "pods");
+    let cluster = fixture.begin(&[Kind::Node, Kind::Pod]).await;
+    until("it is known", || cluster.not_ready().is_some_and(|reason| reason.contains("pods is forbidden"))).await;
+    until_readable(&cluster).await;
+    fixture.api.hang(true);
+    fixture.api.requests();
+    let begin = Instant::now();
+    // As the module asks before it lists a kind.
+    let nodes = ask(&cluster, "get_resource", get("Node", None, "none", true, &["kind"])).await;
+    assert_eq!(nodes, Err(format!("{FAILURE}Cannot find v1/Node named 'none' inside of namespace 'None'")));
+    let pods = ask(&cluster, "get_resource", get("Pod", Some("default"), "none", true, &["kind"])).await;
+    assert_eq!(pods, Err(forbidden("list", "pods", "", "")));
+    assert!(begin.elapsed() < Duration::from_millis(300), "{:?}", begin.elapsed());
+    assert!(fixture.api.requests().iter().all(|path| !path.contains("none")));
 }
 
 /// As kube prints the status of the API server; the policy server uses the same library.
