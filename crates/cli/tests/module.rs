@@ -96,7 +96,7 @@ fn the_module_decides_about_the_settings_too() {
     let mut check = folder.command();
     check.args(["check", "--settings", "settings.yaml", "request.json", "--module"]).arg(built_module());
     program::ran(check, b"").complained(
-        "settings.yaml:2:20: volumeNodeAffinity.allow[1]: must be one of `widened`, `narrowed`, `shifted`, `undecided`, is \
+        "settings.yaml:2:20: volumeNodeAffinity.allow[1]: must be one of `widened`, `narrowed`, `shifted`, `undecided`, but is \
          `equal`; write settings that this module knows",
     );
 }
