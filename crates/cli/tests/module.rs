@@ -130,6 +130,7 @@ fn what_is_no_module_is_said() {
          `HOST/REPOSITORY:TAG` or `HOST/REPOSITORY@sha256:…`",
     );
     check("ghcr.io/guard:v1 --insecure").complained(
-        "`--insecure` speaks plain HTTP, and `ghcr.io` is not on this machine; without this option, the program uses HTTPS",
+        "`--insecure` speaks plain HTTP, and `ghcr.io` is not on this machine; without this option, the program uses \
+         HTTPS",
     );
 }
