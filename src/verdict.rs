@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json_borrow::Value;
 
 use crate::kubernetes::field::{self, Field, Unreadable};
+use crate::rules::cluster::{Cluster, NoCluster};
 use crate::rules::{self, decision::Decision};
 
 /// A decision under the names that every program prints. Every member is always present.
@@ -43,15 +44,20 @@ impl From<Decision> for Verdict {
 ///
 /// Both arguments are JSON. The verdict refuses what cannot be read, with code 422 and the path of the field.
 pub fn check(settings: &str, request: &str) -> Verdict {
-    judge(settings, request).unwrap_or_else(|refusal| refusal).into()
+    check_in(settings, request, &NoCluster)
 }
 
-fn judge(settings: &str, request: &str) -> Result<Decision, Decision> {
+/// The same in a cluster that can be read.
+pub fn check_in(settings: &str, request: &str, cluster: &dyn Cluster) -> Verdict {
+    judge(settings, request, cluster).unwrap_or_else(|refusal| refusal).into()
+}
+
+fn judge(settings: &str, request: &str, cluster: &dyn Cluster) -> Result<Decision, Decision> {
     let settings = field::parse(settings.as_bytes()).map_err(|unreadable| Decision::unusable_settings(&unreadable))?;
     let request = read(request).map_err(|unreadable| Decision::unreadable(&unreadable))?;
     let root = Field::root("", &request);
     let request = in_review(&root).map_err(|unreadable| Decision::unreadable(&unreadable))?;
-    Ok(rules::judge_documents(&Field::root("settings", &settings), &request))
+    Ok(rules::judge_documents(&Field::root("settings", &settings), &request, cluster))
 }
 
 /// Levels that a request may have. The module reads it one level below the top of its payload, as in an AdmissionReview.

@@ -12,7 +12,7 @@ use std::path::Path;
 use layer_sources::{Source, Tests, circles, paths, read, sources_below};
 
 /// The layers, lowest first, and above them the heap of the module, which no layer may name.
-const LAYERS: [&str; 6] = ["logic", "kubernetes", "rules", "verdict", "kubewarden", HEAP];
+const LAYERS: [&str; 7] = ["logic", "kubernetes", "rules", "objects", "verdict", "kubewarden", HEAP];
 
 /// What serves all layers without a word of theirs, and names none of them.
 const HEAP: &str = "heap";
@@ -21,8 +21,12 @@ const HEAP: &str = "heap";
 const ALONE: [&str; 2] = ["logic", HEAP];
 
 /// Dependencies that other layers may not name.
-const NOT_FOR: [(&str, &[&str]); 3] =
-    [("kubernetes", &["wapc_guest"]), ("rules", &["wapc_guest"]), ("verdict", &["wapc_guest"])];
+const NOT_FOR: [(&str, &[&str]); 4] = [
+    ("kubernetes", &["wapc_guest"]),
+    ("rules", &["wapc_guest"]),
+    ("objects", &["wapc_guest"]),
+    ("verdict", &["wapc_guest"]),
+];
 
 /// Parts of the standard library that reach out of the computation.
 const OUTSIDE: [&str; 8] = ["env", "fs", "io", "net", "os", "process", "thread", "time"];

@@ -4,6 +4,7 @@
 
 use placement_guard::kubernetes::field::{self, Field};
 use placement_guard::kubernetes::request::Request;
+use placement_guard::rules::cluster::NoCluster;
 use placement_guard::rules::decision::Decision;
 use placement_guard::rules::{STEPS, judge_counted, read_settings};
 use placement_guard::verdict;
@@ -14,7 +15,7 @@ fn counted(settings: &Value, request: &Value) -> (Decision, u64) {
     let (settings, request) = (field::parse(settings.as_bytes()).unwrap(), field::parse(request.as_bytes()).unwrap());
     let settings = read_settings(&Field::root("settings", &settings)).unwrap();
     let root = Field::root("", &request);
-    judge_counted(&settings, &Request::read(&root).unwrap())
+    judge_counted(&settings, &Request::read(&root).unwrap(), &NoCluster)
 }
 
 fn has(key: &str, values: &[String]) -> Value {

@@ -326,6 +326,12 @@ impl<'v, 'p> Field<'v, 'p> {
         Ok(())
     }
 
+    /// The value as JSON.
+    pub fn to_json(&self) -> String {
+        // A value that was parsed can be written.
+        self.value.and_then(|value| serde_json::to_string(value).ok()).unwrap_or_else(|| String::from("null"))
+    }
+
     /// A complaint about this field.
     pub fn unreadable(&self, problem: impl Into<String>) -> Unreadable {
         Unreadable { path: self.path(), problem: problem.into() }

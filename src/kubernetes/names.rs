@@ -38,6 +38,11 @@ impl<'n> Names<'n> {
         self.0.get(name).and_then(|position| usize::try_from(*position).ok())
     }
 
+    /// The positions of the names in the order of the names.
+    pub fn ordered(&self) -> impl Iterator<Item = usize> {
+        self.0.values().filter_map(|position| usize::try_from(*position).ok())
+    }
+
     pub fn contains(&self, name: &str) -> bool {
         self.position(name).is_some()
     }

@@ -111,6 +111,21 @@ impl Volume {
         expressions.map(|requirement| requirement.key.as_str()).chain(self.zone_labels.iter().map(|label| label.key))
     }
 
+    /// The values that the volume names for one of these label keys.
+    pub fn values(&self, keys: &[&str]) -> impl Iterator<Item = &str> {
+        let terms = match self.scheduling_affinity() {
+            Affinity::Absent => &[],
+            Affinity::Required(terms) => terms.as_slice(),
+        };
+        let expressions = terms.iter().flat_map(|term| term.match_expressions.iter().flatten());
+        let expressions = expressions.filter(|requirement| keys.contains(&requirement.key.as_str()));
+        let labels = self.zone_labels.iter().filter(|label| keys.contains(&label.key));
+        expressions
+            .flat_map(|requirement| requirement.values.iter().flatten())
+            .map(String::as_str)
+            .chain(labels.flat_map(|label| label.value.split("__").map(str::trim)))
+    }
+
     /// Whether the scheduler may place a pod with this volume on a node with these labels: the plain matcher.
     pub fn admits(&self, labels: &Labels) -> bool {
         self.scheduling_affinity().admits(labels) && self.zone_labels.admits(labels)

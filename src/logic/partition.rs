@@ -191,6 +191,28 @@ impl<'a> Partition<'a> {
         self.classes.get(wide(class))
     }
 
+    /// The class in which a value lies; `None` for what is no value of the domain.
+    pub fn class_of(&self, domain: Domain, value: Option<&str>) -> Option<u32> {
+        let Some(text) = value else { return self.absent() };
+        if let Some(class) = self.constants.get(text) {
+            return Some(*class);
+        }
+        if !domain.contains(text) {
+            return None;
+        }
+        let number = domain.number(text).filter(|_| !self.intervals.is_empty());
+        let class = match number {
+            // A number that is no constant lies in the first class of its interval: the numbers that no condition names.
+            Some(number) => {
+                let after = self.intervals.partition_point(|(low, _)| *low <= number);
+                self.intervals.get(after.checked_sub(1)?)?.1
+            }
+            None => self.count().checked_sub(1)?,
+        };
+        debug_assert!(self.kind(class) != Kind::Constant, "{text} lies in the class of another constant");
+        Some(class)
+    }
+
     /// The class of absence, if values may be absent.
     pub fn absent(&self) -> Option<u32> {
         self.absent.then_some(0)

@@ -187,6 +187,12 @@ impl<'a> Space<'a> {
         self.example(axis, point.class(axis)?)
     }
 
+    /// The point with these values, `None` where an axis has no such value. `value` is asked for each axis by its name.
+    pub fn point<'v>(&self, domain: Domain, value: impl Fn(&str) -> Option<&'v str>) -> Option<Point> {
+        let class = |axis| self.partition(axis)?.class_of(domain, value(self.name(axis)));
+        Some(Point { classes: self.axes().map(class).collect::<Option<_>>()? })
+    }
+
     fn partition(&self, axis: Axis) -> Option<&Partition<'a>> {
         self.partitions.get(self.group(axis))
     }
@@ -222,6 +228,11 @@ impl Conjunction {
         }
         sides.retain(|(axis, side)| side.count() < u64::from(space.count(*axis)));
         Some(Conjunction { sides })
+    }
+
+    /// Whether the point lies in the box.
+    pub fn contains(&self, point: &Point) -> bool {
+        self.sides().all(|(axis, side)| point.class(axis).is_some_and(|class| side.contains(class)))
     }
 
     /// The sides that leave some class out, by axis.

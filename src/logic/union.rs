@@ -3,7 +3,7 @@
 use super::budget::{Budget, Exhausted};
 use super::class_set::ClassSet;
 use super::ordered::{Positions, ascending, change, pack, unpack, wide};
-use super::space::{Axis, Conjunction, Space, Term};
+use super::space::{Axis, Conjunction, Point, Space, Term};
 
 /// A union of boxes, in a fixed order, without repetition. A union without boxes has no point.
 #[derive(Debug, Clone, Default)]
@@ -71,6 +71,17 @@ impl Union {
 
     pub fn boxes(&self) -> &[Conjunction] {
         &self.boxes
+    }
+
+    /// Whether the point lies in one of the boxes.
+    pub fn contains(&self, point: &Point) -> bool {
+        self.boxes.iter().any(|conjunction| conjunction.contains(point))
+    }
+
+    /// Steps for one [`Union::contains`]: boxes and their sides are visited one after the other.
+    pub fn steps_to_look_up(&self) -> usize {
+        let sides = self.boxes.iter().map(|conjunction| conjunction.sides().count().saturating_add(1));
+        sides.fold(0, usize::saturating_add)
     }
 
     pub fn is_empty(&self) -> bool {

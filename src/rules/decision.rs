@@ -36,6 +36,10 @@ pub enum Annotation {
     LosesNode,
     /// A node, as a JSON object of labels, that the new affinity admits and the old does not.
     GainsNode,
+    /// The names of the nodes of this cluster that lose the volume: the first 20 and `+N`.
+    LosesLiveNodes,
+    /// The names of the nodes of this cluster that gain it.
+    GainsLiveNodes,
     /// The topology facts that the relation needed.
     Facts,
     /// One taint, `key=value:Effect`, of the first toleration finding.
@@ -49,6 +53,8 @@ impl Annotation {
             Annotation::Relation => "relation",
             Annotation::LosesNode => "losesNode",
             Annotation::GainsNode => "gainsNode",
+            Annotation::LosesLiveNodes => "losesLiveNodes",
+            Annotation::GainsLiveNodes => "gainsLiveNodes",
             Annotation::Facts => "facts",
             Annotation::Taint => "taint",
         }
@@ -65,6 +71,10 @@ pub struct Report {
 impl Report {
     pub fn find(&mut self, finding: Finding) {
         self.findings.push(finding);
+    }
+
+    pub fn find_all(&mut self, findings: impl IntoIterator<Item = Finding>) {
+        self.findings.extend(findings);
     }
 
     pub fn find_few(&mut self, few: Few) {

@@ -44,11 +44,15 @@ codes! {
     NodeAffinityShifted "node-affinity-shifted" Refuses,
     NodeAffinityWidened "node-affinity-widened" Refuses,
     NodeAffinityUndecided "node-affinity-undecided" Refuses,
+    VolumeInUse "volume-in-use" Refuses,
+    VolumeModificationInFlight "volume-modification-in-flight" Refuses,
+    NoLiveNode "no-live-node" Refuses,
     MatchFieldsIgnored "match-fields-ignored" Warns,
     DeadTerm "dead-term" Warns,
     RedundantTerm "redundant-term" Warns,
     ZoneLabelBinds "zone-label-binds" Warns,
     FactsContradictVolume "facts-contradict-volume" Warns,
+    FactsContradictNodes "facts-contradict-nodes" Warns,
     [Some("tolerations")]
     TolerationNotAllowed "toleration-not-allowed" Refuses,
     TolerationDenied "toleration-denied" Refuses,
@@ -75,12 +79,15 @@ codes! {
     [Some("localVolumes")]
     LocalPathNotAllowed "local-path-not-allowed" Refuses,
     LocalNotPinned "local-not-pinned" Refuses,
+    LocalNodeMissing "local-node-missing" Refuses,
+    LocalPathOverlap "local-path-overlap" Refuses,
     LocalMoved "local-moved" Refuses,
     LocalForeignNode "local-foreign-node" Refuses,
     HostPathNotAllowed "host-path-not-allowed" Refuses,
     HostPathNotRecursive "host-path-not-recursive" Warns,
     ImmediateBinding "immediate-binding" Refuses,
     [None]
+    ClusterUnreadable "cluster-unreadable" Refuses,
     RequestTooLarge "request-too-large" Refuses,
 }
 
@@ -113,6 +120,13 @@ impl Finding {
     #[must_use]
     pub fn as_warning(mut self) -> Self {
         self.severity = Severity::Warns;
+        self
+    }
+
+    /// The same finding, as one that does what a setting says.
+    #[must_use]
+    pub fn with_severity(mut self, severity: Severity) -> Self {
+        self.severity = severity;
         self
     }
 

@@ -1,10 +1,13 @@
 //! Decides: settings and a request in, a decision out. A folder per rule; none knows which engine asks.
 
 mod access_modes;
+pub mod cluster;
 mod csi_driver_tokens;
 pub mod decision;
 pub mod finding;
 mod glob;
+mod live_nodes;
+mod live_share;
 mod local_volumes;
 mod node_taints;
 mod replay;
@@ -17,9 +20,10 @@ mod volume_node_affinity;
 use crate::kubernetes::field::{Field, Unreadable};
 use crate::kubernetes::request::{Operation, Request};
 use crate::logic::Budget;
+use cluster::{Cluster, Live};
 use decision::{Decision, Report};
 use finding::{Code, Finding};
-use rule::Stopped;
+use rule::{InForce, Stopped};
 use settings::Settings;
 
 /// Steps that one request may take: reading the settings, and all rules together.
@@ -32,14 +36,14 @@ const SETTINGS_STEPS: u64 = STEPS / 2;
 ///
 /// A DELETE is always accepted, and so is a request from a user, group or namespace that a section exempts, as far as
 /// that section goes. Unreadable input is refused with code 422 as soon as one rule cannot read what it judges.
-pub fn judge(settings: &Settings, request: &Request<'_, '_>) -> Decision {
-    judge_counted(settings, request).0
+pub fn judge(settings: &Settings, request: &Request<'_, '_>, cluster: &dyn Cluster) -> Decision {
+    judge_counted(settings, request, cluster).0
 }
 
 /// The same as [`judge`], with the number of steps spent, those for reading the settings included.
-pub fn judge_counted(settings: &Settings, request: &Request<'_, '_>) -> (Decision, u64) {
+pub fn judge_counted(settings: &Settings, request: &Request<'_, '_>, cluster: &dyn Cluster) -> (Decision, u64) {
     let mut budget = settings.budget.clone();
-    let decision = match report(settings, request, &mut budget) {
+    let decision = match report(settings, request, cluster, &mut budget) {
         Ok(report) => report.decide(),
         Err(unreadable) => Decision::unreadable(&unreadable),
     };
@@ -50,11 +54,21 @@ pub fn judge_counted(settings: &Settings, request: &Request<'_, '_>) -> (Decisio
 ///
 /// # Errors
 /// What cannot be read, and is refused with code 422.
-pub fn findings(settings: &Settings, request: &Request<'_, '_>) -> Result<Vec<Finding>, Unreadable> {
-    report(settings, request, &mut settings.budget.clone()).map(Report::into_findings)
+pub fn findings(
+    settings: &Settings,
+    request: &Request<'_, '_>,
+    cluster: &dyn Cluster,
+) -> Result<Vec<Finding>, Unreadable> {
+    report(settings, request, cluster, &mut settings.budget.clone()).map(Report::into_findings)
 }
 
-fn report(settings: &Settings, request: &Request<'_, '_>, budget: &mut Budget) -> Result<Report, Unreadable> {
+fn report(
+    settings: &Settings,
+    request: &Request<'_, '_>,
+    cluster: &dyn Cluster,
+    budget: &mut Budget,
+) -> Result<Report, Unreadable> {
+    let live = Live::new(cluster);
     let mut report = Report::default();
     if matches!(request.operation, Operation::Delete) {
         return Ok(report);
@@ -64,7 +78,11 @@ fn report(settings: &Settings, request: &Request<'_, '_>, budget: &mut Budget) -
             continue;
         }
         let mut found = Report::default();
-        match rule.judge(request, budget, &mut found) {
+        let judged = match rule {
+            InForce::Rule(rule) => rule.judge(request, budget, &mut found),
+            InForce::LiveRule(rule) => rule.judge(request, &live, budget, &mut found),
+        };
+        match judged {
             Ok(()) => {}
             Err(Stopped::Unreadable(unreadable)) => return Err(unreadable),
             Err(Stopped::Exhausted) => found.find(too_much_work(scope.section)),
@@ -85,14 +103,14 @@ fn too_much_work(section: &str) -> Finding {
 }
 
 /// Judges a request as it was sent, with the settings as they were written.
-pub fn judge_documents(settings: &Field<'_, '_>, request: &Field<'_, '_>) -> Decision {
+pub fn judge_documents(settings: &Field<'_, '_>, request: &Field<'_, '_>, cluster: &dyn Cluster) -> Decision {
     let settings = match read_settings(settings) {
         Ok(settings) => settings,
         Err(unreadable) => return Decision::unusable_settings(&unreadable),
     };
     let root = request.renamed("");
     match request.check_object().and_then(|()| Request::read(&root)) {
-        Ok(request) => judge(&settings, &request),
+        Ok(request) => judge(&settings, &request, cluster),
         Err(unreadable) => Decision::unreadable(&unreadable),
     }
 }

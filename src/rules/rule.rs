@@ -1,7 +1,9 @@
 //! What a rule is.
 
+use super::cluster::Live;
 use super::decision::Report;
 use crate::kubernetes::field::Unreadable;
+use crate::kubernetes::kind::Kind;
 use crate::kubernetes::request::Request;
 use crate::logic::{Budget, Exhausted};
 
@@ -14,6 +16,32 @@ pub trait Rule {
     /// # Errors
     /// When a fragment that this rule reads cannot be read, or the budget is spent.
     fn judge(&self, request: &Request<'_, '_>, budget: &mut Budget, report: &mut Report) -> Result<(), Stopped>;
+}
+
+/// One rule that may ask about the cluster, with the settings of its section.
+///
+/// A request that shows by itself that nothing is wrong must not make it ask.
+pub trait LiveRule {
+    /// As [`Rule::judge`].
+    ///
+    /// # Errors
+    /// As [`Rule::judge`]. A cluster that cannot be read is no error: it is found, and the settings say what follows from it.
+    fn judge(
+        &self,
+        request: &Request<'_, '_>,
+        live: &Live<'_>,
+        budget: &mut Budget,
+        report: &mut Report,
+    ) -> Result<(), Stopped>;
+
+    /// The kinds without which the settings of the section cannot do what they say.
+    fn needs(&self) -> Vec<Kind>;
+}
+
+/// A rule that is in force.
+pub enum InForce {
+    Rule(Box<dyn Rule>),
+    LiveRule(Box<dyn LiveRule>),
 }
 
 /// Why a rule stops before it has judged the whole request.

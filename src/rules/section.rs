@@ -1,5 +1,7 @@
 //! What every section of the settings shares: its scope, and the readers of its keys.
 
+use super::cluster::WhenUnreadable;
+use super::finding::Severity;
 use crate::kubernetes::field::{Field, Unreadable, quoted};
 use crate::kubernetes::request::Request;
 
@@ -83,13 +85,21 @@ pub fn without_cluster(field: &Field<'_, '_>, working: &[&str], needing: &[&str]
     }
 }
 
-/// Checks `whenClusterUnreadable`. It has no effect as long as no rule reads the cluster.
+/// Reads `whenClusterUnreadable`; `None` when each setting has its own default.
 ///
 /// # Errors
 /// A value other than `deny` and `allow`.
-pub fn when_cluster_unreadable(section: &Field<'_, '_>) -> Result<(), Unreadable> {
-    choice(&section.get("whenClusterUnreadable")?, &[("deny", ()), ("allow", ())])?;
-    Ok(())
+pub fn when_cluster_unreadable(section: &Field<'_, '_>) -> Result<Option<WhenUnreadable>, Unreadable> {
+    choice(&section.get("whenClusterUnreadable")?, &[("deny", WhenUnreadable::Deny), ("allow", WhenUnreadable::Allow)])
+}
+
+/// A setting of the form `deny|warn|ignore`: what its finding does; `None` when it is not judged, as when it is absent.
+///
+/// # Errors
+/// Any other value.
+pub fn level(field: &Field<'_, '_>) -> Result<Option<Severity>, Unreadable> {
+    let levels = [("deny", Some(Severity::Refuses)), ("warn", Some(Severity::Warns)), ("ignore", None)];
+    Ok(choice(field, &levels)?.flatten())
 }
 
 /// A list of names, none of them empty.

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use divan::Bencher;
 use placement_guard::kubernetes::field::{self, Field};
 use placement_guard::kubernetes::request::Request;
+use placement_guard::rules::cluster::NoCluster;
 use placement_guard::rules::{judge_counted, read_settings};
 use testkit::benchmark_cases::{BENCHMARK_CASES, BenchmarkCase, HOST_NAMES, HOST_NAMES_UNCHANGED, TYPICAL};
 use testkit::print_costs;
@@ -66,7 +67,7 @@ fn steps(payload: &[u8]) -> u64 {
     let root = Field::root("", &document);
     let settings = read_settings(&root.get("settings").unwrap()).unwrap();
     let request = root.get("request").unwrap().renamed("");
-    judge_counted(&settings, &Request::read(&request).unwrap()).1
+    judge_counted(&settings, &Request::read(&request).unwrap(), &NoCluster).1
 }
 
 /// The medians of so many calls of each.

@@ -68,6 +68,43 @@ for (const [kind, { check, relation, tolerates, validateSettings }] of Object.en
     }
   });
 
+  test(`${kind}: options that are not understood throw, and a cluster that cannot be read is refused`, () => {
+    for (const value of [null, 5, 'cluster', [], () => ({})]) {
+      throws(() => check(request, settings, value), '`options` must be an object, as in `{ cluster: [] }`');
+    }
+    throws(() => check(request, settings, { clusters: [] }), '`options.clusters` is not a known option; known: `cluster`');
+    throws(() => check(request, settings, { cluster: null }), '`cluster` is null; it must be an object or a JSON text');
+    const bigint = { cluster: [{ kind: 5n }] };
+    throws(() => check(request, settings, bigint), '`cluster` cannot be written as JSON: `kind` is a bigint');
+    for (const options of [undefined, {}, { cluster: undefined }, { cluster: [] }, { cluster: '[]' }]) {
+      assert.equal(JSON.stringify(check(request, settings, options)), narrowed);
+    }
+    const said = (cluster) => {
+      const { code, message } = check(request, settings, { cluster });
+      assert.equal(code, 422);
+      isWell();
+      return message;
+    };
+    assert.equal(said([{ kind: 'Node' }]), 'unreadable: cluster[0].apiVersion: is missing; must be a string');
+    assert.equal(said('[{"kind": tru}]').slice(0, 48), 'unreadable: cluster[0].kind: is not readable JSON');
+    assert.equal(said('7').slice(0, 38), 'unreadable: cluster: must be a list, i');
+  });
+
+  test(`${kind}: a large cluster is read`, () => {
+    const long = 'x'.repeat(1000);
+    const node = (_, number) => ({
+      apiVersion: 'v1',
+      kind: 'Node',
+      metadata: { name: `n${number}`, annotations: { long }, labels: { zone: 'a' } },
+    });
+    const cluster = JSON.stringify(Array.from({ length: 20_000 }, node));
+    assert.ok(cluster.length > 16 * 1024 * 1024);
+    assert.equal(JSON.stringify(check(request, settings, { cluster })), narrowed);
+    const longest = 128 * 1024 * 1024;
+    const complaint = `\`cluster\` has ${longest + 1} characters; at most ${longest} are read`;
+    throws(() => check(request, settings, { cluster: ' '.repeat(longest + 1) }), complaint);
+  });
+
   test(`${kind}: objects that JSON cannot say throw a TypeError`, () => {
     const no = (what) => `\`request\` cannot be written as JSON: ${what}`;
     const inside = (value) => () => check({ object: { it: value } }, settings);

@@ -1,7 +1,8 @@
 //! What the server counts, in the text format of OpenMetrics. Every label has few values, and none of them comes from a request.
 
 use std::fmt;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::encoding::text::encode;
@@ -61,6 +62,18 @@ pub struct Build {
     pub settings: String,
 }
 
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct OfKind {
+    kind: &'static str,
+}
+
+/// Objects of a kind that could not be read.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Unread {
+    kind: &'static str,
+    reason: &'static str,
+}
+
 type Latency = Family<At, Histogram, fn() -> Histogram>;
 
 /// Everything that is counted.
@@ -80,6 +93,9 @@ pub struct Metrics {
     expiry: Family<What, Gauge>,
     reloads: Family<Reloaded, Counter>,
     log_lines: Family<Reason, Counter>,
+    cluster_objects: Family<OfKind, Gauge>,
+    cluster_age: Family<OfKind, Gauge<f64, AtomicU64>>,
+    cluster_errors: Family<Unread, Counter>,
 }
 
 impl fmt::Debug for Metrics {
@@ -88,7 +104,14 @@ impl fmt::Debug for Metrics {
     }
 }
 
+impl Default for Metrics {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Metrics {
+    /// Everything at zero.
     pub fn new() -> Self {
         let latency: Latency = Family::new_with_constructor(|| {
             Histogram::new([0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5])
@@ -109,6 +132,9 @@ impl Metrics {
             expiry: Family::default(),
             reloads: Family::default(),
             log_lines: Family::default(),
+            cluster_objects: Family::default(),
+            cluster_age: Family::default(),
+            cluster_errors: Family::default(),
         };
         let registry = &mut metrics.registry;
         registry.register("decisions", "Decisions, counted once for each rule in force", metrics.decisions.clone());
@@ -136,6 +162,12 @@ impl Metrics {
         registry.register("reloads", "Attempts to load certificates whose files changed", metrics.reloads.clone());
         let about = "Log lines that were dropped: one client caused too many, or they could not be written in time";
         registry.register("log_lines_dropped", about, metrics.log_lines.clone());
+        let about = "Objects of the cluster that are held";
+        registry.register("cluster_objects", about, metrics.cluster_objects.clone());
+        let about = "How long ago the API server was heard last about the objects of a kind; after a minute they cannot be read";
+        registry.register_with_unit("cluster_age", about, seconds(), metrics.cluster_age.clone());
+        let about = "Attempts to read objects of the cluster that failed";
+        registry.register("cluster_errors", about, metrics.cluster_errors.clone());
         metrics
     }
 
@@ -159,6 +191,18 @@ impl Metrics {
 
     pub fn waited(&self, seconds: f64) {
         self.wait.observe(seconds);
+    }
+
+    pub fn cluster_error(&self, kind: &'static str, reason: &'static str) {
+        self.cluster_errors.get_or_create(&Unread { kind, reason }).inc();
+    }
+
+    /// What is held of a kind, and how long ago it was heard of, if ever.
+    pub fn cluster_held(&self, kind: &'static str, objects: usize, age: Option<Duration>) {
+        self.cluster_objects.get_or_create(&OfKind { kind }).set(i64::try_from(objects).unwrap_or(i64::MAX));
+        if let Some(age) = age {
+            self.cluster_age.get_or_create(&OfKind { kind }).set(age.as_secs_f64());
+        }
     }
 
     pub fn log_line_suppressed(&self) {

@@ -35,6 +35,21 @@ pub const FINDINGS: &[Explained] = &[
         mend: "Write fewer or simpler terms, or edit in smaller steps.",
     },
     Explained {
+        code: Code::VolumeInUse,
+        means: "The edit takes the volume away from a node on which it is attached or used by a pod.",
+        mend: "Keep that node in the affinity, or move the pods to other nodes first.",
+    },
+    Explained {
+        code: Code::VolumeModificationInFlight,
+        means: "The claim's change to another VolumeAttributesClass has not ended, so the storage has not moved yet.",
+        mend: "Edit the affinity when the status of the claim shows the new class.",
+    },
+    Explained {
+        code: Code::NoLiveNode,
+        means: "No node that is in the cluster can use the volume.",
+        mend: "Write an affinity and zone labels that a node of the cluster meets.",
+    },
+    Explained {
         code: Code::MatchFieldsIgnored,
         means: "The scheduler ignores `matchFields` in a volume; a term that has nothing else matches every node.",
         mend: "Use `matchExpressions` on a node label, such as `kubernetes.io/hostname`.",
@@ -58,6 +73,11 @@ pub const FINDINGS: &[Explained] = &[
         code: Code::FactsContradictVolume,
         means: "Under the declared topology facts no node could use the volume, so it was judged without them.",
         mend: "Correct `volumeNodeAffinity.topology`, or the volume.",
+    },
+    Explained {
+        code: Code::FactsContradictNodes,
+        means: "The settings declare a zone in one region, and a node of the cluster has it in another.",
+        mend: "Correct `volumeNodeAffinity.topology.zones`, or the labels of the node.",
     },
     Explained {
         code: Code::TolerationNotAllowed,
@@ -165,6 +185,16 @@ pub const FINDINGS: &[Explained] = &[
         mend: "Write an affinity that leaves exactly one value of one of the `pinnedBy` keys.",
     },
     Explained {
+        code: Code::LocalNodeMissing,
+        means: "No node of this cluster can use the local volume, so no pod can.",
+        mend: "Write the label of a node that exists, or delete the volume with the node.",
+    },
+    Explained {
+        code: Code::LocalPathOverlap,
+        means: "Two volumes are the same folder of a node, or one lies within the other.",
+        mend: "Give each volume of a node a path of its own.",
+    },
+    Explained {
         code: Code::LocalMoved,
         means: "A local volume was pinned to one node and is now pinned to another, while its data stays where it is.",
         mend: "Create another volume for the disk of the other node.",
@@ -188,6 +218,11 @@ pub const FINDINGS: &[Explained] = &[
         code: Code::ImmediateBinding,
         means: "A claim is bound to a local volume before its pod has a node.",
         mend: "Use a StorageClass with `volumeBindingMode: WaitForFirstConsumer`.",
+    },
+    Explained {
+        code: Code::ClusterUnreadable,
+        means: "The settings need objects of the cluster that cannot be read.",
+        mend: "Grant what the message names, or set `whenClusterUnreadable: allow`.",
     },
     Explained {
         code: Code::RequestTooLarge,

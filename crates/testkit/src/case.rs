@@ -23,6 +23,8 @@
 //!     `before` alone is a DELETE.
 //! * `user`: `{username, groups}`, who sends it. Not together with `request`, which names its own user; with `recorded` it
 //!   takes the place of the recorded user.
+//! * `cluster`: the objects that are in the cluster; without it there is none that could be asked. `unreadable`: why the
+//!   objects of a kind (`"*"`: of every kind) cannot be read, as [`Cause`] names it. Both only where the settings read it.
 //! * `expect`, of a request:
 //!   * `allowed` and `findings` (the codes in report order, `[]` for none) are always stated; so is `code` of a refusal.
 //!   * `annotations`: for each key that is named, the exact value; `null` for a key that must not be there. A node
@@ -39,6 +41,8 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::fake_host::{Cause, FakeHost};
+
 /// The annotations that a decision may carry, but `findings`, which every case states by itself.
 const ANNOTATIONS: [&str; 7] =
     ["relation", "losesNode", "gainsNode", "losesLiveNodes", "gainsLiveNodes", "facts", "taint"];
@@ -54,6 +58,8 @@ pub struct Case {
     /// What is decided and for what reason.
     pub why: String,
     settings: Value,
+    cluster: Option<Vec<Value>>,
+    unreadable: Option<BTreeMap<String, Cause>>,
     asks: Asks,
 }
 
@@ -88,6 +94,8 @@ struct Written {
     before: Option<Value>,
     after: Option<Value>,
     user: Option<User>,
+    cluster: Option<Vec<Value>>,
+    unreadable: Option<BTreeMap<String, Cause>>,
     expect: WrittenExpected,
 }
 
@@ -129,7 +137,7 @@ pub fn cases() -> Result<Vec<Case>, String> {
             Err(complaint) => complaints.push(format!("{name}: {complaint}")),
         }
     }
-    if complaints.is_empty() { Ok(cases) } else { Err(complaints.join("../..")) }
+    if complaints.is_empty() { Ok(cases) } else { Err(complaints.join("\n")) }
 }
 
 /// The request of a recorded AdmissionReview, by the name of its file in `tests/requests/`.
@@ -199,7 +207,11 @@ impl Case {
                 return Err(String::from("nothing is asked: `request`, `recorded`, `after`, or `expect.settings`"));
             }
         };
-        Ok(Case { name: name.to_owned(), why: written.why, settings: written.settings, asks })
+        if matches!(asks, Asks::Settings { .. }) && (written.cluster.is_some() || written.unreadable.is_some()) {
+            return Err(String::from("settings are checked without a cluster"));
+        }
+        let Written { why, settings, cluster, unreadable, .. } = written;
+        Ok(Case { name: name.to_owned(), why, settings, cluster, unreadable, asks })
     }
 
     /// The function of the module that answers.
@@ -223,6 +235,26 @@ impl Case {
         self.settings.to_string().into()
     }
 
+    /// The objects that are in the cluster; `None` when it cannot be asked, or not for every kind.
+    pub fn cluster(&self) -> Option<&[Value]> {
+        if self.unreadable.is_some() { None } else { self.cluster.as_deref() }
+    }
+
+    /// Whether some kinds of the cluster cannot be read.
+    pub fn has_unreadable_kinds(&self) -> bool {
+        self.unreadable.is_some()
+    }
+
+    /// A host that answers about the cluster. Without a cluster the policy was granted nothing.
+    pub fn host(&self) -> FakeHost {
+        let nothing = || BTreeMap::from([(String::from("*"), Cause::NotGranted)]);
+        let unreadable = match (&self.unreadable, &self.cluster) {
+            (None, None) => nothing(),
+            (unreadable, _) => unreadable.clone().unwrap_or_default(),
+        };
+        FakeHost::new(self.cluster.clone().unwrap_or_default(), unreadable)
+    }
+
     /// The request that is judged, if one is.
     pub fn request(&self) -> Option<&Value> {
         match &self.asks {
@@ -243,7 +275,7 @@ impl Case {
                 if *answer == expected { vec![] } else { vec![format!("settings: expected {expected}, got {answer}")] }
             }
         };
-        if differences.is_empty() { Ok(()) } else { Err(differences.join("../..")) }
+        if differences.is_empty() { Ok(()) } else { Err(differences.join("\n")) }
     }
 }
 

@@ -7,7 +7,7 @@ use crate::kubernetes::listing::first_few_of;
 use crate::kubernetes::node_selector::{self, Labels, node_at};
 use crate::kubernetes::volume::Volume;
 use crate::logic::{
-    Axis, Budget, Condition, Containment, Domain, Exhausted, Facts, Outline, Space, Term, Union, contained,
+    Axis, Budget, Condition, Containment, Domain, Exhausted, Facts, Outline, Point, Space, Term, Union, contained,
 };
 use crate::rules::replay::replay;
 
@@ -105,6 +105,8 @@ pub struct VolumeEdit<'t> {
     old_nodes_and_twins: Union,
     facts: Vec<(&'t Fact, Written<'t>)>,
     all_facts: Facts,
+    /// What reading both states took.
+    pub steps: usize,
 }
 
 /// The part of the steps for reading that the findings about the new terms take. It is spent before the search, so that a
@@ -164,7 +166,23 @@ impl<'t> VolumeEdit<'t> {
             binding_labels,
             facts,
             space,
+            steps,
         })
+    }
+
+    /// Whether the new state keeps no node out.
+    pub fn admits_every_node(&self) -> bool {
+        self.new_nodes == Union::everything()
+    }
+
+    /// Whether the old state and the new one admit a node at this point.
+    pub fn admit(&self, point: &Point) -> (bool, bool) {
+        (self.old_nodes.contains(point), self.new_nodes.contains(point))
+    }
+
+    /// Steps for one [`VolumeEdit::admit`].
+    pub fn steps_to_look_up(&self) -> usize {
+        self.old_nodes.steps_to_look_up().saturating_add(self.new_nodes.steps_to_look_up())
     }
 
     /// The facts under which no node could use the volume as it is stored, although its terms admit nodes; `None` when

@@ -5,18 +5,25 @@
 //! only reports what is odd about the volume itself.
 
 mod edit;
+mod in_use;
+mod live;
 mod state;
 mod topology;
 
 use self::edit::{Change, Relation, VolumeEdit, describe_node};
+use self::in_use::{ClaimRef, in_use, modification_in_flight};
+use self::live::{LiveChange, Nodes, names};
 use self::topology::Topology;
 use crate::rules::STEPS;
+use crate::rules::cluster::{Live, Missing, WhenUnreadable};
 use crate::rules::decision::{Annotation, Report};
-use crate::rules::finding::{Code, Finding};
-use crate::rules::rule::{Rule, Stopped};
-use crate::rules::section::{NEEDS_CLUSTER, choice, only_keys, when_cluster_unreadable, without_cluster};
+use crate::rules::finding::{Code, Finding, Severity};
+use crate::rules::rule::{LiveRule, Stopped};
+use crate::rules::section::{choice, level, only_keys, when_cluster_unreadable};
 
 use crate::kubernetes::field::{Field, Unreadable, short};
+use crate::kubernetes::kind::Kind;
+use crate::kubernetes::node_selector::Labels;
 use crate::kubernetes::request::Request;
 use crate::kubernetes::volume::Volume;
 use crate::kubernetes::zone_labels::ZONE_LABELS;
@@ -27,11 +34,17 @@ use crate::logic::Budget;
 pub struct VolumeNodeAffinity {
     allow: Vec<Relation>,
     topology: Topology,
+    /// Whether losses and gains count only where a node of this cluster has them.
+    by_live_nodes: bool,
+    while_in_use: Option<Severity>,
+    settled: bool,
+    stranded: Option<Severity>,
+    when_unreadable: Option<WhenUnreadable>,
 }
 
 impl VolumeNodeAffinity {
     /// # Errors
-    /// A key or a value that is not exactly understood, and one that needs the live cluster.
+    /// A key or a value that is not exactly understood.
     pub fn read(section: &Field<'_, '_>, budget: &mut Budget) -> Result<Self, Unreadable> {
         only_keys(
             section,
@@ -45,14 +58,6 @@ impl VolumeNodeAffinity {
                 "whenClusterUnreadable",
             ],
         )?;
-        without_cluster(&section.get("judgeBy")?, &["anyNode"], &["liveNodes"])?;
-        without_cluster(&section.get("whileInUse")?, &["ignore"], &["deny", "warn"])?;
-        without_cluster(&section.get("strandedVolumes")?, &["ignore"], &["deny", "warn"])?;
-        when_cluster_unreadable(section)?;
-        let settled = section.get("requireSettledVolumeAttributes")?;
-        if settled.boolean()? == Some(true) {
-            return Err(settled.unreadable(format!("`true` {NEEDS_CLUSTER}; accepted: false")));
-        }
         let allow = section.get("allow")?;
         let known = [
             ("widened", Relation::Widened),
@@ -68,7 +73,16 @@ impl VolumeNodeAffinity {
         if !allow.is_present() {
             allowed.push(Relation::Widened);
         }
-        Ok(VolumeNodeAffinity { allow: allowed, topology: Topology::read(&section.get("topology")?, budget)? })
+        let judge_by = choice(&section.get("judgeBy")?, &[("anyNode", false), ("liveNodes", true)])?;
+        Ok(VolumeNodeAffinity {
+            allow: allowed,
+            topology: Topology::read(&section.get("topology")?, budget)?,
+            by_live_nodes: judge_by.unwrap_or(false),
+            while_in_use: level(&section.get("whileInUse")?)?,
+            settled: section.boolean_of("requireSettledVolumeAttributes")?.unwrap_or(false),
+            stranded: level(&section.get("strandedVolumes")?)?,
+            when_unreadable: when_cluster_unreadable(section)?,
+        })
     }
 
     fn allows(&self, relation: Relation) -> bool {
@@ -88,16 +102,36 @@ impl VolumeNodeAffinity {
     }
 }
 
-impl Rule for VolumeNodeAffinity {
-    fn judge(&self, request: &Request<'_, '_>, budget: &mut Budget, report: &mut Report) -> Result<(), Stopped> {
+impl LiveRule for VolumeNodeAffinity {
+    fn judge(
+        &self,
+        request: &Request<'_, '_>,
+        live: &Live<'_>,
+        budget: &mut Budget,
+        report: &mut Report,
+    ) -> Result<(), Stopped> {
         if !request.stores() || !request.stores_labels_of("", "PersistentVolume") {
             return Ok(());
         }
-        let judged = self.judge_volume(request, budget, report);
+        let judged = self.judge_volume(request, live, budget, report);
         if judged == Err(Stopped::Exhausted) && request.old_state()?.is_some() {
             report.annotate(Annotation::Relation, Relation::Undecided.name().to_owned());
         }
         judged
+    }
+
+    fn needs(&self) -> Vec<Kind> {
+        let mut kinds = Vec::new();
+        if self.by_live_nodes || self.topology.from_live_nodes || self.stranded.is_some() {
+            kinds.push(Kind::Node);
+        }
+        if self.while_in_use.is_some() {
+            kinds.extend([Kind::Node, Kind::Pod, Kind::PersistentVolumeClaim, Kind::VolumeAttachment]);
+        }
+        if self.settled {
+            kinds.push(Kind::PersistentVolumeClaim);
+        }
+        kinds
     }
 }
 
@@ -110,7 +144,13 @@ fn is_written_alike(object: &Field<'_, '_>, old: &Field<'_, '_>) -> Result<bool,
 }
 
 impl VolumeNodeAffinity {
-    fn judge_volume(&self, request: &Request<'_, '_>, budget: &mut Budget, report: &mut Report) -> Result<(), Stopped> {
+    fn judge_volume(
+        &self,
+        request: &Request<'_, '_>,
+        live: &Live<'_>,
+        budget: &mut Budget,
+        report: &mut Report,
+    ) -> Result<(), Stopped> {
         let name = short(request.object_name()?, 120);
         let (object, old_object) = (request.new_state()?, request.old_state()?);
         let mut steps = Volume::steps_to_read(object)?;
@@ -140,18 +180,40 @@ impl VolumeNodeAffinity {
             report.annotate(Annotation::Relation, Relation::Unchanged.name().to_owned());
             return Ok(());
         }
-        let edit = VolumeEdit::new(old.as_ref(), &new, &self.topology, steps, budget)?;
+        let judged = Judged {
+            name: &name,
+            own_name: request.object_name()?,
+            claim: ClaimRef::read(old_object.unwrap_or(object))?,
+            steps,
+            live,
+            old: old.as_ref(),
+            new: &new,
+        };
+        let edit = VolumeEdit::new(judged.old, &new, &self.topology, steps, budget)?;
         match edit.contradicting_facts(budget) {
-            None => self.judge_edit(&edit, &name, report, budget),
+            None => self.judge_edit(&edit, &self.topology, &judged, budget, report),
             Some(facts) => {
-                report.find(contradiction(&name, old.as_ref().unwrap_or(&new), &facts));
+                report.find(contradiction(&name, judged.old.unwrap_or(&new), &facts));
                 let none = Topology::default();
-                let edit = VolumeEdit::new(old.as_ref(), &new, &none, steps, budget)?;
-                self.judge_edit(&edit, &name, report, budget);
+                let edit = VolumeEdit::new(judged.old, &new, &none, steps, budget)?;
+                self.judge_edit(&edit, &none, &judged, budget, report)
             }
         }
-        Ok(())
     }
+}
+
+/// The volume that is judged.
+struct Judged<'v> {
+    /// As it is shown.
+    name: &'v str,
+    own_name: &'v str,
+    /// The claim to which it is bound.
+    claim: Option<ClaimRef<'v>>,
+    /// What reading both states took.
+    steps: usize,
+    live: &'v Live<'v>,
+    old: Option<&'v Volume>,
+    new: &'v Volume,
 }
 
 fn contradiction(name: &str, volume: &Volume, facts: &[String]) -> Finding {
@@ -172,44 +234,201 @@ fn relying_on(facts: &[String]) -> String {
 }
 
 impl VolumeNodeAffinity {
-    fn judge_edit(&self, edit: &VolumeEdit<'_>, name: &str, report: &mut Report, budget: &mut Budget) {
-        if let Some(old) = edit.old {
-            let (change, facts) = edit.change(budget);
-            report.annotate(Annotation::Relation, change.relation().name().to_owned());
-            for (annotation, node) in [(Annotation::LosesNode, change.loses()), (Annotation::GainsNode, change.gains())]
-            {
-                if let Some(node) = node {
-                    report.annotate(annotation, serde_json::to_string(node).unwrap_or_default());
+    fn judge_edit(
+        &self,
+        edit: &VolumeEdit<'_>,
+        topology: &Topology,
+        judged: &Judged<'_>,
+        budget: &mut Budget,
+        report: &mut Report,
+    ) -> Result<(), Stopped> {
+        let mut missing = Missing::default();
+        let judged_live = match judged.old {
+            None => self.judge_as_it_stands(edit, judged, &mut missing, budget, report),
+            Some(old) => {
+                let (change, facts) = edit.change(budget);
+                // Nothing in the cluster changes what is equivalent for every node.
+                if change == Change::Equivalent {
+                    self.report_change(old, judged, (&change, &facts), None, false, report);
+                    Ok(())
+                } else {
+                    self.judge_change(edit, (change, facts), topology, judged, &mut missing, budget, report)
                 }
             }
-            if !facts.is_empty() {
-                report.annotate(Annotation::Facts, facts.join("; "));
-            }
-            if !self.allows(change.relation()) {
-                report.find(self.refusal(name, old, edit.new, &change, &facts));
-            }
-        }
-        state::find(edit, name, report, budget);
+        };
+        missing.find(self.when_unreadable, report);
+        state::find(edit, judged.name, report, budget);
+        judged_live
     }
 
-    fn refusal(&self, name: &str, old: &Volume, new: &Volume, change: &Change, facts: &[String]) -> Finding {
-        let describe = |node| describe_node(node, &[old, new]);
+    /// On CREATE and in audits: whether some node of the cluster can use the volume.
+    fn judge_as_it_stands(
+        &self,
+        edit: &VolumeEdit<'_>,
+        judged: &Judged<'_>,
+        missing: &mut Missing,
+        budget: &mut Budget,
+        report: &mut Report,
+    ) -> Result<(), Stopped> {
+        let Some(severity) = self.stranded else { return Ok(()) };
+        if edit.admits_every_node() {
+            return Ok(());
+        }
+        match Nodes::read(judged.live, None, judged.new) {
+            Ok(nodes) => report.find_all(nodes.stranded(edit, judged.name, severity, budget)?),
+            Err(unread) => missing.add(unread, "strandedVolumes", WhenUnreadable::by_default(severity)),
+        }
+        Ok(())
+    }
+
+    /// A change that is not equivalent for every node: what it does to the nodes that are there, and to whoever uses the volume.
+    fn judge_change(
+        &self,
+        edit: &VolumeEdit<'_>,
+        (mut change, mut facts): (Change, Vec<String>),
+        topology: &Topology,
+        judged: &Judged<'_>,
+        missing: &mut Missing,
+        budget: &mut Budget,
+        report: &mut Report,
+    ) -> Result<(), Stopped> {
+        let Some(old) = judged.old else { return Ok(()) };
+        let nodes = Nodes::read(judged.live, Some(old), judged.new);
+        if topology.from_live_nodes {
+            match &nodes {
+                Ok(nodes) => {
+                    let (topology, contradictions) = topology.with_learned(&nodes.0, &[old, judged.new]);
+                    report.find_all(contradictions);
+                    let learned = VolumeEdit::new(judged.old, judged.new, &topology, judged.steps, budget)?;
+                    match learned.contradicting_facts(budget) {
+                        None => (change, facts) = learned.change(budget),
+                        Some(facts) => report.find(contradiction(judged.name, old, &facts)),
+                    }
+                }
+                // Without these facts more is a loss, never less.
+                Err(unread) => missing.add(*unread, "topology.fromLiveNodes", WhenUnreadable::Allow),
+            }
+        }
+        let changed = nodes.as_ref().map(|nodes| nodes.change(edit, budget).ok());
+        if self.by_live_nodes {
+            (change, facts) = match &changed {
+                Ok(Some(live)) => (live.change(), Vec::new()),
+                Ok(None) => (Change::Undecided, Vec::new()),
+                Err(unread) => {
+                    missing.add(**unread, "judgeBy", WhenUnreadable::Deny);
+                    (change, facts)
+                }
+            };
+        }
+        let unknown = self.by_live_nodes && changed.is_err();
+        let live_change = changed.as_ref().ok().and_then(Option::as_ref);
+        self.report_change(old, judged, (&change, &facts), live_change.map(|live| (live, edit)), unknown, report);
+        match (self.stranded, &nodes) {
+            (Some(severity), Ok(nodes)) => report.find_all(nodes.stranded(edit, judged.name, severity, budget)?),
+            (Some(severity), Err(unread)) => {
+                missing.add(*unread, "strandedVolumes", WhenUnreadable::by_default(severity));
+            }
+            (None, _) => {}
+        }
+        if let Some(severity) = self.while_in_use {
+            let otherwise = WhenUnreadable::by_default(severity);
+            match &changed {
+                Ok(Some(change)) if change.loses.is_empty() => {}
+                Ok(Some(change)) => {
+                    match in_use(judged.live, judged.own_name, judged.claim, &change.loses, severity, budget)? {
+                        Ok(finding) => report.find_all(finding),
+                        Err(unread) => missing.add(unread, "whileInUse", otherwise),
+                    }
+                }
+                Ok(None) => return Err(Stopped::Exhausted),
+                Err(unread) => missing.add(**unread, "whileInUse", otherwise),
+            }
+        }
+        if let (true, Some(claim)) = (self.settled, judged.claim) {
+            match modification_in_flight(judged.live, judged.own_name, claim) {
+                Ok(finding) => report.find_all(finding),
+                Err(unread) => missing.add(unread, "requireSettledVolumeAttributes", WhenUnreadable::Deny),
+            }
+        }
+        Ok(())
+    }
+
+    /// Reports what an edit does, and refuses it where the settings do not allow that. `live` is what it does to the nodes that
+    /// are there. Where that alone counts and is unknown, the change does not refuse: what could not be read does.
+    fn report_change(
+        &self,
+        old: &Volume,
+        judged: &Judged<'_>,
+        (change, facts): (&Change, &[String]),
+        live: Option<(&LiveChange<'_>, &VolumeEdit<'_>)>,
+        unknown: bool,
+        report: &mut Report,
+    ) {
+        report.annotate(Annotation::Relation, change.relation().name().to_owned());
+        for (annotation, node) in [(Annotation::LosesNode, change.loses()), (Annotation::GainsNode, change.gains())] {
+            if let Some(node) = node {
+                report.annotate(annotation, serde_json::to_string(node).unwrap_or_default());
+            }
+        }
+        let mut here = Vec::new();
+        if let Some((live, edit)) = live {
+            for (annotation, verb, nodes) in
+                [(Annotation::LosesLiveNodes, "loses", &live.loses), (Annotation::GainsLiveNodes, "gains", &live.gains)]
+            {
+                if !nodes.is_empty() {
+                    let (plain, quoted) = names(nodes, edit);
+                    report.annotate(annotation, plain);
+                    here.push(format!("{verb} {quoted}"));
+                }
+            }
+            if here.is_empty() {
+                here.push(String::from("no node loses or gains it"));
+            }
+        }
+        if !facts.is_empty() {
+            report.annotate(Annotation::Facts, facts.join("; "));
+        }
+        if !unknown && !self.allows(change.relation()) {
+            let here = live.map(|(live, _)| (live, here.join("; ")));
+            report.find(self.refusal(judged.name, old, judged.new, change, facts, here));
+        }
+    }
+
+    fn refusal(
+        &self,
+        name: &str,
+        old: &Volume,
+        new: &Volume,
+        change: &Change,
+        facts: &[String],
+        here: Option<(&LiveChange<'_>, String)>,
+    ) -> Finding {
+        // Where only the nodes that are there count, the example is one of them.
+        let by_name = here.as_ref().filter(|_| self.by_live_nodes).map(|(live, _)| live);
+        let known = |node: &Labels| {
+            let mut nodes = by_name.into_iter().flat_map(|live| live.loses.iter().chain(&live.gains));
+            nodes.find(|known| known.labels == *node)
+        };
+        let describe = |node: &Labels| match known(node) {
+            Some(known) => format!("node `{}`", short(&known.name, 120)),
+            None => format!("a node {}", describe_node(node, &[old, new])),
+        };
         let mut finding = match change {
             Change::Narrowed { loses } => Finding::new(
                 Code::NodeAffinityNarrowed,
-                format!("node affinity narrowed: a node {} loses volume `{name}`", describe(loses)),
+                format!("node affinity narrowed: {} loses volume `{name}`", describe(loses)),
             ),
             Change::Shifted { loses, gains } => Finding::new(
                 Code::NodeAffinityShifted,
                 format!(
-                    "node affinity shifted: a node {} loses volume `{name}`; a node {} gains it",
+                    "node affinity shifted: {} loses volume `{name}`; {} gains it",
                     describe(loses),
                     describe(gains)
                 ),
             ),
             Change::Widened { gains } => Finding::new(
                 Code::NodeAffinityWidened,
-                format!("node affinity widened: a node {} gains volume `{name}`", describe(gains)),
+                format!("node affinity widened: {} gains volume `{name}`", describe(gains)),
             ),
             // Always allowed; and where it is not, no answer is better than a wrong one.
             Change::Equivalent | Change::Undecided => Finding::new(
@@ -242,6 +461,9 @@ impl VolumeNodeAffinity {
                 finding =
                     finding.detail(format!("metadata.labels[{key}]: was {}, becomes {}", shown(was), shown(becomes)));
             }
+        }
+        if let Some((_, here)) = here {
+            finding = finding.detail(format!("in this cluster: {here}"));
         }
         if !facts.is_empty() {
             finding = finding.detail(relying_on(facts));

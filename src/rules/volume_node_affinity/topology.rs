@@ -1,9 +1,12 @@
 //! Topology facts: what is true of the nodes of this cluster and cannot be read from a selector. The settings declare most
 //! of them; the aliases of beta labels are built in.
 
+use std::collections::BTreeMap;
+
 use k8s_openapi::api::core::v1::{NodeSelectorRequirement, NodeSelectorTerm};
 
 use crate::kubernetes::field::{Field, Unreadable};
+use crate::kubernetes::names::Names;
 use crate::kubernetes::node_selector::{self, Labels, read_term, term_matches, to_term};
 use crate::kubernetes::volume::Volume;
 use crate::kubernetes::zone_labels::{BETA_REGION, BETA_ZONE, REGION, ZONE, ZONE_LABELS};
@@ -11,7 +14,8 @@ use crate::logic::{
     Axis, Budget, Containment, Domain, Exhausted, Facts, Implication, Outline, Space, Union, contained,
 };
 use crate::rules::SETTINGS_STEPS;
-use crate::rules::section::NEEDS_CLUSTER;
+use crate::rules::finding::{Code, Finding};
+use crate::rules::live_nodes::LiveNode;
 
 /// The beta labels and their GA successors that upstream treats as one: `betaToGALabel` (`validatePvNodeAffinity`,
 /// Kubernetes 1.36). Rewriting the first to the second is the only edit of node affinity that the API server allows while
@@ -25,20 +29,24 @@ const BETA_TO_GA: [(&str, &str); 5] = [
 ];
 
 /// Facts about nodes, in a fixed order: those that are declared, then those that are built in.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Topology {
     declared: Vec<Fact>,
     built_in: Vec<Fact>,
+    /// The region of each zone that is declared.
+    region_of: Labels,
+    /// Whether the zones of the nodes of this cluster are facts, too.
+    pub from_live_nodes: bool,
 }
 
 /// One fact, with the name under which a decision cites it.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Fact {
     pub name: String,
     says: Says,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 enum Says {
     /// A node that matches the first term, or every node, matches the second.
     Implies(Option<NodeSelectorTerm>, NodeSelectorTerm),
@@ -57,19 +65,57 @@ impl Topology {
     /// What is not exactly understood, a zone under two regions, and facts that no node could satisfy together.
     pub fn read(field: &Field<'_, '_>, budget: &mut Budget) -> Result<Self, Unreadable> {
         field.only(&["zones", "aliases", "implications", "fromLiveNodes"])?;
-        let from_live_nodes = field.get("fromLiveNodes")?;
-        if from_live_nodes.boolean()? == Some(true) {
-            return Err(from_live_nodes.unreadable(format!("`true` {NEEDS_CLUSTER}; accepted: false")));
-        }
-        let mut declared = Vec::new();
-        read_zones(&field.get("zones")?, &mut declared)?;
+        let from_live_nodes = field.boolean_of("fromLiveNodes")?.unwrap_or(false);
+        let region_of = read_zones(&field.get("zones")?)?;
+        let mut declared: Vec<Fact> = region_of
+            .iter()
+            .map(|(zone, region)| lies_in(zone, region, format!("zone {zone} lies in region {region}")))
+            .collect();
         read_aliases(&field.get("aliases")?, &mut declared)?;
         read_implications(&field.get("implications")?, &mut declared)?;
         let built_in = BETA_TO_GA
             .map(|(beta, ga)| Fact { name: format!("{beta} is an alias of {ga}"), says: Says::Successor(beta, ga) });
-        let topology = Topology { built_in: built_in.into(), declared };
+        let topology = Topology { built_in: built_in.into(), declared, region_of, from_live_nodes };
         topology.check_possible(field, budget)?;
         Ok(topology)
+    }
+
+    /// These facts, and for each zone that the volumes name the region in which the nodes of this cluster have it. A zone that
+    /// nodes have in two regions is no fact. Where the settings declare another region, theirs counts, and it is found.
+    ///
+    /// `nodes` are in order of their names, with their zone and region labels.
+    pub fn with_learned(&self, nodes: &[LiveNode], volumes: &[&Volume]) -> (Topology, Vec<Finding>) {
+        let mut named = Names::default();
+        for zone in volumes.iter().flat_map(|volume| volume.values(&[ZONE, BETA_ZONE])) {
+            named.add(zone, 0);
+        }
+        // The region of each zone, and a node that has it there; none when there are two.
+        let mut learned: BTreeMap<&str, Option<(&str, &str)>> = BTreeMap::new();
+        for node in nodes {
+            let (Some(zone), Some(region)) = (node.labels.get(ZONE), node.labels.get(REGION)) else { continue };
+            if named.contains(zone) {
+                let seen = learned.entry(zone).or_insert(Some((region, &node.name)));
+                if seen.is_some_and(|(other, _)| other != region) {
+                    *seen = None;
+                }
+            }
+        }
+        let (mut topology, mut contradictions) = (self.clone(), Vec::new());
+        for (zone, seen) in learned {
+            let Some((region, node)) = seen else { continue };
+            match self.region_of.get(zone) {
+                None => topology.declared.push(lies_in(zone, region, format!("nodes have zone {zone} in region {region}"))),
+                Some(declared) if declared == region => {}
+                Some(declared) => contradictions.push(
+                    Finding::new(
+                        Code::FactsContradictNodes,
+                        format!("topology facts contradict node `{node}`: its zone `{zone}` is declared in region `{declared}`, but its label says `{region}`"),
+                    )
+                    .detail("judged by what is declared; correct `volumeNodeAffinity.topology.zones`, or the labels of the node"),
+                ),
+            }
+        }
+        (topology, contradictions)
     }
 
     /// The facts that may matter to these volumes: all declared ones, and the built-in aliases whose beta label the volumes
@@ -229,7 +275,8 @@ impl Written<'_> {
     }
 }
 
-fn read_zones(field: &Field<'_, '_>, facts: &mut Vec<Fact>) -> Result<(), Unreadable> {
+/// The region of each zone.
+fn read_zones(field: &Field<'_, '_>) -> Result<Labels, Unreadable> {
     let mut region_of = Labels::new();
     for (region, zones) in field.members()? {
         for item in zones.items()? {
@@ -253,11 +300,11 @@ fn read_zones(field: &Field<'_, '_>, facts: &mut Vec<Fact>) -> Result<(), Unread
             }
         }
     }
-    for (zone, region) in region_of {
-        let name = format!("zone {zone} lies in region {region}");
-        facts.push(Fact { name, says: Says::Implies(Some(one_of(ZONE, &zone)), one_of(REGION, &region)) });
-    }
-    Ok(())
+    Ok(region_of)
+}
+
+fn lies_in(zone: &str, region: &str, name: String) -> Fact {
+    Fact { name, says: Says::Implies(Some(one_of(ZONE, zone)), one_of(REGION, region)) }
 }
 
 fn one_of(key: &str, value: &str) -> NodeSelectorTerm {

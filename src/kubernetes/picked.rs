@@ -1,0 +1,252 @@
+//! Objects of the cluster, of which only the fields that a rule reads are kept while they are parsed: a list of thousands of
+//! nodes or pods is never held as a tree.
+
+use std::borrow::Cow;
+
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, de};
+use serde_json_borrow::Value;
+
+use super::field::{Field, Unreadable};
+
+/// The fields of an object that are kept, as a tree of names. Lists are passed through: a name below one is kept of each
+/// element. A name without names below it is kept whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Fields(pub &'static [(&'static str, Fields)]);
+
+/// Everything below a name.
+pub const WHOLE: Fields = Fields(&[]);
+
+impl Fields {
+    /// The paths as Kubewarden's field masks write them: `spec.volumes.name`.
+    pub fn masks(self) -> Vec<String> {
+        let mut masks = Vec::new();
+        self.collect("", &mut masks);
+        masks
+    }
+
+    fn collect(self, above: &str, masks: &mut Vec<String>) {
+        for (name, below) in self.0 {
+            let path = if above.is_empty() { (*name).to_owned() } else { format!("{above}.{name}") };
+            if below.0.is_empty() { masks.push(path) } else { below.collect(&path, masks) }
+        }
+    }
+}
+
+/// Reads one object, of which `fields` are kept.
+///
+/// # Errors
+/// When the bytes are no JSON object, or `read` complains.
+pub fn read_object<T>(
+    bytes: &[u8],
+    fields: Fields,
+    read: impl FnOnce(&Field<'_, '_>) -> Result<T, Unreadable>,
+) -> Result<T, Unreadable> {
+    let mut json = serde_json::Deserializer::from_slice(bytes);
+    let value =
+        Pick(fields).deserialize(&mut json).and_then(|value| json.end().map(|()| value)).map_err(|_| no_json())?;
+    let object = Field::root("", &value);
+    read(&object.renamed(""))
+}
+
+/// Reads the items of a list, one after the other, each with `fields` kept.
+///
+/// # Errors
+/// When the bytes are no list of objects, and as soon as `read` complains of an item.
+pub fn read_items(
+    bytes: &[u8],
+    fields: Fields,
+    read: &mut dyn FnMut(&Field<'_, '_>) -> Result<(), Unreadable>,
+) -> Result<(), Unreadable> {
+    let mut complaint = None;
+    let mut json = serde_json::Deserializer::from_slice(bytes);
+    let list = List { fields, read, complaint: &mut complaint };
+    let has_items = json.deserialize_map(list).and_then(|has_items| json.end().map(|()| has_items));
+    match (has_items, complaint) {
+        (_, Some(complaint)) => Err(complaint),
+        (Ok(true), None) => Ok(()),
+        (Ok(false), None) => Err(Unreadable { path: String::from("items"), problem: String::from("is missing") }),
+        (Err(_), None) => Err(no_json()),
+    }
+}
+
+fn no_json() -> Unreadable {
+    Unreadable { path: String::from("answer"), problem: String::from("is not the JSON that was asked for") }
+}
+
+/// Reads a value, of which the fields are kept.
+#[derive(Clone, Copy)]
+struct Pick(Fields);
+
+impl<'de> DeserializeSeed<'de> for Pick {
+    type Value = Value<'de>;
+
+    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<Value<'de>, D::Error> {
+        if self.0.0.is_empty() { Value::deserialize(json) } else { json.deserialize_any(self) }
+    }
+}
+
+impl<'de> Visitor<'de> for Pick {
+    type Value = Value<'de>;
+
+    fn expecting(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str("an object or a list of objects")
+    }
+
+    fn visit_unit<E>(self) -> Result<Value<'de>, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<Value<'de>, A::Error> {
+        let mut list = Vec::new();
+        while let Some(element) = elements.next_element_seed(self)? {
+            list.push(element);
+        }
+        Ok(Value::Array(list))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Value<'de>, A::Error> {
+        let mut object: Vec<(&'de str, Value<'de>)> = Vec::new();
+        while let Some(key) = members.next_key::<Cow<'de, str>>()? {
+            match self.0.0.iter().find(|(name, _)| *name == key) {
+                Some((name, below)) => object.push((name, members.next_value_seed(Pick(*below))?)),
+                None => {
+                    members.next_value::<IgnoredAny>()?;
+                }
+            }
+        }
+        Ok(Value::Object(object.into()))
+    }
+}
+
+/// Reads the items of a list; says whether there was a list of items.
+struct List<'r> {
+    fields: Fields,
+    read: &'r mut dyn FnMut(&Field<'_, '_>) -> Result<(), Unreadable>,
+    complaint: &'r mut Option<Unreadable>,
+}
+
+impl<'de> Visitor<'de> for List<'_> {
+    type Value = bool;
+
+    fn expecting(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str("a list of objects")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(mut self, mut members: A) -> Result<bool, A::Error> {
+        let mut has_items = false;
+        while let Some(key) = members.next_key::<Cow<'de, str>>()? {
+            if key == "items" {
+                if std::mem::replace(&mut has_items, true) {
+                    return Err(de::Error::custom("twice"));
+                }
+                members.next_value_seed(&mut self)?;
+            } else {
+                members.next_value::<IgnoredAny>()?;
+            }
+        }
+        Ok(has_items)
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for &mut List<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<(), D::Error> {
+        json.deserialize_seq(Items(self))
+    }
+}
+
+struct Items<'i, 'r>(&'i mut List<'r>);
+
+impl<'de> Visitor<'de> for Items<'_, '_> {
+    type Value = ();
+
+    fn expecting(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str("a list of objects")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
+        while let Some(item) = items.next_element_seed(Pick(self.0.fields))? {
+            let root = Field::root("item", &item);
+            if let Err(complaint) = root.check_object().and_then(|()| (self.0.read)(&root)) {
+                *self.0.complaint = Some(complaint);
+                return Err(de::Error::custom("unreadable"));
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NODE: Fields = Fields(&[("metadata", Fields(&[("name", WHOLE), ("labels", WHOLE)]))]);
+    const POD: Fields = Fields(&[
+        ("metadata", Fields(&[("name", WHOLE)])),
+        ("spec", Fields(&[("volumes", Fields(&[("claim", Fields(&[("claimName", WHOLE)]))]))])),
+    ]);
+
+    fn items(text: &str, fields: Fields) -> Result<Vec<String>, Unreadable> {
+        let mut seen = Vec::new();
+        read_items(text.as_bytes(), fields, &mut |item| {
+            let metadata = item.get("metadata")?;
+            let mut text = metadata.string_of("name")?.unwrap_or_default().to_owned();
+            assert!(!metadata.get("uid")?.is_present());
+            for volume in item.get("spec")?.get("volumes")?.items()? {
+                assert!(!volume.get("name")?.is_present());
+                text.push_str(volume.get("claim")?.string_of("claimName")?.unwrap_or("-"));
+            }
+            seen.push(text);
+            Ok(())
+        })?;
+        Ok(seen)
+    }
+
+    #[test]
+    fn only_the_named_fields_are_kept_also_within_lists() {
+        let text = r#"{"kind":"PodList","items":[
+            {"metadata":{"uid":"1","name":"a"},"spec":{"volumes":[{"name":"x","claim":{"claimName":"c","readOnly":true}},{},
+             {"claim":null}]}}, {"metadata":{"name":"b"}}],"metadata":{}}"#;
+        assert_eq!(items(text, POD).unwrap(), ["ac--", "b"]);
+        assert_eq!(items(r#"{"items":[]}"#, NODE).unwrap(), Vec::<String>::new());
+    }
+
+    #[test]
+    fn half_an_answer_is_no_answer() {
+        let complaints = [
+            r#"{"items":[{"metadata":{"name":"a"}}"#,
+            r#"{"items":[{"metadata":{"name":"a"}}]} x"#,
+            r#"{"items":null}"#,
+            r#"{"items":{}}"#,
+            r#"{"items":[],"items":[]}"#,
+            r#"[]"#,
+            "",
+        ];
+        for text in complaints {
+            assert_eq!(
+                items(text, NODE).unwrap_err().to_string(),
+                "answer: is not the JSON that was asked for",
+                "{text}"
+            );
+        }
+        assert_eq!(items("{}", NODE).unwrap_err().to_string(), "items: is missing");
+        assert_eq!(
+            items(r#"{"items":[{"metadata":{"name":7}}]}"#, NODE).unwrap_err().to_string(),
+            "item.metadata.name: must be a string, is a number: `7`"
+        );
+        assert!(items(r#"{"items":[7]}"#, NODE).is_err() && items(r#"{"items":[[]]}"#, NODE).is_err());
+    }
+
+    #[test]
+    fn a_name_that_is_written_with_an_escape_is_the_same_name() {
+        assert_eq!(items(r#"{"it\u0065ms":[{"metad\u0061ta":{"name":"\u0061"}}]}"#, NODE).unwrap(), ["a"]);
+    }
+
+    #[test]
+    fn masks_are_paths() {
+        assert_eq!(NODE.masks(), ["metadata.name", "metadata.labels"]);
+        assert_eq!(POD.masks(), ["metadata.name", "spec.volumes.claim.claimName"]);
+    }
+}
