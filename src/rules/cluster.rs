@@ -30,6 +30,12 @@ pub trait Cluster {
     /// # Errors
     /// When they cannot be known.
     fn list(&self, kind: Kind, fields: Fields) -> Result<Vec<u8>, CannotRead>;
+
+    /// Whether the objects are at hand, so that asking costs nothing and needs no permission. Then a rule also asks where the
+    /// answer only adds names to a decision that stands.
+    fn is_at_hand(&self) -> bool {
+        false
+    }
 }
 
 /// What is wanted of one object.
@@ -158,6 +164,11 @@ impl<'c> Live<'c> {
         let unread = |cause| Unread { kind, cause };
         let listed = self.list(kind, fields).map_err(unread)?;
         picked::read_items(&listed, fields, read).map_err(|_| unread(CannotRead::Garbled))
+    }
+
+    /// As [`Cluster::is_at_hand`].
+    pub fn is_at_hand(&self) -> bool {
+        self.cluster.is_at_hand()
     }
 
     fn list(&self, kind: Kind, fields: Fields) -> Listed {
