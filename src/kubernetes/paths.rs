@@ -40,6 +40,18 @@ impl<'p> NodePath<'p> {
         };
         begins(&self.segments) && self.on_windows.as_ref().is_none_or(|segments| begins(segments))
     }
+
+    /// Whether one of the two is the other or lies below it, on a Linux node or on a Windows node.
+    pub fn overlaps(&self, other: &NodePath<'_>) -> bool {
+        let nested = |one: &[&str], other: &[&str]| one.iter().zip(other).all(|(one, other)| one == other);
+        let on_windows = |path: &NodePath<'_>| path.on_windows.is_some();
+        nested(&self.segments, &other.segments)
+            || ((on_windows(self) || on_windows(other)) && nested(self.as_on_windows(), other.as_on_windows()))
+    }
+
+    fn as_on_windows(&self) -> &[&'p str] {
+        self.on_windows.as_deref().unwrap_or(&self.segments)
+    }
 }
 
 impl fmt::Display for NodePath<'_> {

@@ -39,7 +39,11 @@ pub fn live_nodes(live: &Live<'_>, keys: &Names<'_>) -> Result<Vec<LiveNode>, Un
     Ok(ordered)
 }
 
-fn read(node: &Field<'_, '_>, keys: &Names<'_>) -> Result<LiveNode, Unreadable> {
+/// Reads one node, with those of its labels that are among `keys`.
+///
+/// # Errors
+/// A node that is none.
+pub fn read(node: &Field<'_, '_>, keys: &Names<'_>) -> Result<LiveNode, Unreadable> {
     let metadata = node.get("metadata")?;
     let name = metadata.get("name")?.required_string()?.to_owned();
     let mut labels = Labels::new();

@@ -7,6 +7,7 @@ pub mod decision;
 pub mod finding;
 mod glob;
 mod live_nodes;
+mod live_share;
 mod local_volumes;
 mod node_taints;
 mod replay;

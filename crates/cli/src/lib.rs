@@ -11,11 +11,11 @@ pub mod completions;
 pub mod distribution;
 pub mod input;
 pub mod judge;
-mod live_nodes;
 mod manifest;
 pub mod module;
 pub mod origin;
 pub mod output;
+mod reading;
 mod request;
 mod rollout;
 #[cfg(feature = "server")]

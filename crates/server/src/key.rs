@@ -83,7 +83,13 @@ impl Subject {
         /// Names are at most this long in Kubernetes.
         const LONGEST: usize = 253;
         let request: Request = json::object(request.get()).unwrap_or_default();
-        let cut = |text: Option<String>| -> String { text.unwrap_or_default().chars().take(LONGEST).collect() };
+        let cut = |text: Option<String>| -> String {
+            let mut text = text.unwrap_or_default();
+            if let Some((end, _)) = text.char_indices().nth(LONGEST) {
+                text.truncate(end);
+            }
+            text
+        };
         Subject {
             operation: cut(request.operation),
             kind: cut(request.kind.and_then(|kind| kind.kind)),

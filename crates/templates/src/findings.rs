@@ -186,13 +186,13 @@ pub const FINDINGS: &[Explained] = &[
     },
     Explained {
         code: Code::LocalNodeMissing,
-        means: "The node to which a local volume is pinned is not in the cluster.",
-        mend: "Correct the node's label value in the affinity, or create the volume when the node has joined.",
+        means: "No node of this cluster can use the local volume, so no pod can.",
+        mend: "Write the label of a node that exists, or delete the volume with the node.",
     },
     Explained {
         code: Code::LocalPathOverlap,
-        means: "Two volumes can be used from one node, and the path of one lies in the path of the other.",
-        mend: "Give each volume a path of its own, or pin the volumes to different nodes.",
+        means: "Two volumes are the same folder of a node, or one lies within the other.",
+        mend: "Give each volume of a node a path of its own.",
     },
     Explained {
         code: Code::LocalMoved,
@@ -221,8 +221,8 @@ pub const FINDINGS: &[Explained] = &[
     },
     Explained {
         code: Code::ClusterUnreadable,
-        means: "The answer depends on objects of the cluster that could not be read.",
-        mend: "Grant the permission that the message names, or say in `whenClusterUnreadable` what should happen.",
+        means: "The settings need objects of the cluster that cannot be read.",
+        mend: "Grant what the message names, or set `whenClusterUnreadable: allow`.",
     },
     Explained {
         code: Code::RequestTooLarge,

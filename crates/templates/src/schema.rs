@@ -64,26 +64,26 @@ pub enum Enforcement {
     Warn,
 }
 
-/// What happens to a request when the section needs to read the cluster for it and cannot. When absent, settings that refuse
-/// requests refuse this one, and settings that only warn let it pass with a warning.
+/// What happens to a request whose answer needs objects of the cluster that cannot be read. When absent, a setting that
+/// refuses requests refuses it, and a setting that warns lets it pass with a warning.
 #[derive(JsonSchema)]
 #[schemars(rename_all = "camelCase")]
 pub enum WhenClusterUnreadable {
-    /// The request is refused.
+    /// It is refused.
     Deny,
-    /// The request passes with a warning.
+    /// It passes with a warning.
     Allow,
 }
 
-/// What a finding does.
+/// What a finding that reads the cluster does. Without the setting nothing is read for it.
 #[derive(JsonSchema)]
 #[schemars(rename_all = "camelCase")]
-pub enum WhatItDoes {
-    /// The request is refused.
+pub enum Reaction {
+    /// It refuses the request.
     Deny,
     /// The request passes with a warning.
     Warn,
-    /// Not judged; the default.
+    /// It is not looked for; the default.
     Ignore,
 }
 
@@ -116,11 +116,11 @@ pub struct VolumeNodeAffinity {
     pub topology: Option<Topology>,
     /// A node loses the volume while the volume is attached to it, or while a pod that has not finished uses it there; also
     /// where narrowing is allowed (reads nodes, pods, claims and VolumeAttachments).
-    pub while_in_use: Option<WhatItDoes>,
+    pub while_in_use: Option<Reaction>,
     /// Refuses edits while the claim's change to another VolumeAttributesClass has not ended (reads claims).
     pub require_settled_volume_attributes: Option<bool>,
     /// No node of the cluster can use the volume; on CREATE and in audits too (reads nodes).
-    pub stranded_volumes: Option<WhatItDoes>,
+    pub stranded_volumes: Option<Reaction>,
     pub when_cluster_unreadable: Option<WhenClusterUnreadable>,
     pub enforcement: Option<Enforcement>,
     pub exempt: Option<Exempt>,
@@ -464,9 +464,13 @@ pub enum Level {
     {"properties": {"pinnedBy": {"type": "null"}}},
     {"required": ["pinned"], "properties": {"pinned": {"const": true}}},
     {"required": ["ownNodeOnly"], "properties": {"ownNodeOnly": {"const": true}}},
+]}, "provisioners": {"anyOf": [
+    {"properties": {"provisioners": {"type": "null"}}},
+    {"required": ["waitForFirstConsumer"], "properties": {"waitForFirstConsumer": {"const": true}}},
 ]}}))]
 pub struct LocalVolumes {
     /// The affinity of a local volume must leave exactly one value of one of the keys of `pinnedBy`, and an update must keep it.
+    /// Where `hostPaths` or `paths` judges `hostPath` volumes, the same holds for them.
     pub pinned: Option<bool>,
     /// The labels that name a node. `[kubernetes.io/hostname]` when absent. The host name takes precedence,
     /// then the first key.
@@ -484,6 +488,14 @@ pub struct LocalVolumes {
     pub host_paths: Option<Vec<HostPath>>,
     /// Classes of `kubernetes.io/no-provisioner` must bind with `WaitForFirstConsumer`, and `local` volumes must have a class.
     pub wait_for_first_consumer: Option<bool>,
+    /// A `local` or `hostPath` volume that no node of the cluster can use. Reads nodes.
+    pub missing_node: Option<Reaction>,
+    /// Two `local` or `hostPath` volumes that a node can use both, where the path of the one lies within that of the other.
+    /// Reads PersistentVolumes.
+    pub overlap: Option<Reaction>,
+    /// More provisioners whose classes must bind with `WaitForFirstConsumer`, such as those that make `local` volumes.
+    #[schemars(inner(length(min = 1)))]
+    pub provisioners: Option<Vec<String>>,
     pub when_cluster_unreadable: Option<WhenClusterUnreadable>,
     pub enforcement: Option<Enforcement>,
     pub exempt: Option<Exempt>,

@@ -62,7 +62,7 @@ judged(whole) := {} if {
 
 judged(whole) := part(whole, ["provisioner", "volumeBindingMode"]) if {
 	placement_guard.kind == class
-	get(whole, "provisioner") == "kubernetes.io/no-provisioner"
+	get(whole, "provisioner") in {"kubernetes.io/no-provisioner"} | {name | some name in items(get(input.parameters, "provisioners"))}
 } else := {} if {
 	placement_guard.kind == class
 }
@@ -86,16 +86,21 @@ labelled(whole) := {
 
 annotations := {"volume.beta.kubernetes.io/storage-class"} | {"pv.kubernetes.io/provisioned-by" | is_bound}
 
-labels := {label |
-	is_bound
-	some label in {
-		"pv.kubernetes.io/provisioned-by",
-		"failure-domain.beta.kubernetes.io/region",
-		"failure-domain.beta.kubernetes.io/zone",
-		"topology.kubernetes.io/region",
-		"topology.kubernetes.io/zone",
-	}
+labels := {label | some label in zones; reads_zones} | {"pv.kubernetes.io/provisioned-by" | is_bound}
+
+# The scheduler enforces these labels in addition to the node affinity.
+zones := {
+	"failure-domain.beta.kubernetes.io/region",
+	"failure-domain.beta.kubernetes.io/zone",
+	"topology.kubernetes.io/region",
+	"topology.kubernetes.io/zone",
 }
+
+reads_zones if is_bound
+
+reads_zones if input.parameters.missingNode in {"deny", "warn"}
+
+reads_zones if input.parameters.overlap in {"deny", "warn"}
 
 # Credentials that are bound to a node: those of its kubelet, and those of a provisioner that runs on each node.
 is_bound if {

@@ -1,11 +1,14 @@
 //! `localVolumes`: volumes that live on a single node.
 //!
 //! This rule judges `local` and `hostPath` PersistentVolumes (from where they can be used, which path of the node they
-//! are, who makes them, and when they are bound), `hostPath` volumes in pods, and StorageClasses without a provisioner. On
-//! an UPDATE it leaves alone what stays as it is.
+//! are, who makes them, and when they are bound), `hostPath` volumes in pods, and StorageClasses without a provisioner or of
+//! listed ones. On an UPDATE it leaves alone what stays as it is. Where the settings ask for it, it reads the cluster: whether
+//! a node that can use the volume is there, and whether another volume has the same path on the same node.
 
 mod binding;
 mod host_paths;
+mod missing_node;
+mod overlap;
 mod own_node;
 mod pinned;
 mod prefixes;
@@ -13,21 +16,24 @@ mod prefixes;
 use self::binding::{judge_class, no_class};
 use self::host_paths::{Source, brings_mounts};
 use self::own_node::{changed_field, foreign_node};
-use self::pinned::{AdmittedNodes, moved, not_pinned};
+use self::pinned::{AdmittedNodes, Named, moved, not_pinned};
 use self::prefixes::Prefixes;
 use crate::kubernetes::affinity::Affinity;
 use crate::kubernetes::field::{Field, Unreadable, short};
 use crate::kubernetes::kind::Kind;
+use crate::kubernetes::node_selector::Labels;
 use crate::kubernetes::request::Request;
 use crate::kubernetes::storage_class::class_of_volume;
 use crate::kubernetes::volume::Volume;
 use crate::kubernetes::volume_source::VolumeSource;
+use crate::kubernetes::zone_labels::ZoneLabels;
 use crate::logic::Budget;
 use crate::logic::Domain;
-use crate::rules::cluster::Live;
+use crate::rules::cluster::{Live, Missing, WhenUnreadable};
 use crate::rules::decision::Report;
+use crate::rules::finding::Severity;
 use crate::rules::rule::{LiveRule, Stopped};
-use crate::rules::section::{only_keys, when_cluster_unreadable};
+use crate::rules::section::{level, only_keys, when_cluster_unreadable};
 
 /// The label by which a node is named where the settings name no other.
 const HOSTNAME: &str = "kubernetes.io/hostname";
@@ -43,6 +49,12 @@ pub struct LocalVolumes {
     paths: Option<Prefixes>,
     host_paths: Option<Prefixes>,
     wait_for_first_consumer: bool,
+    missing_node: Option<Severity>,
+    overlap: Option<Severity>,
+    /// `None` where the two settings above say by themselves what follows.
+    when_unreadable: Option<WhenUnreadable>,
+    /// Provisioners whose classes must wait, in addition to none.
+    provisioners: Vec<String>,
 }
 
 impl LocalVolumes {
@@ -58,15 +70,22 @@ impl LocalVolumes {
                 "paths",
                 "hostPaths",
                 "waitForFirstConsumer",
+                "missingNode",
+                "overlap",
+                "provisioners",
                 "whenClusterUnreadable",
             ],
         )?;
-        when_cluster_unreadable(section)?;
         let flag = |name: &str| Ok(section.boolean_of(name)?.unwrap_or(false));
         let (pinned, own_node_only) = (flag("pinned")?, flag("ownNodeOnly")?);
         let keys = section.get("pinnedBy")?;
         if keys.is_present() && !pinned && !own_node_only {
             return Err(keys.unreadable("has no effect without `pinned: true` or `ownNodeOnly: true`"));
+        }
+        let wait_for_first_consumer = flag("waitForFirstConsumer")?;
+        let listed = section.get("provisioners")?;
+        if listed.is_present() && !wait_for_first_consumer {
+            return Err(listed.unreadable("says nothing without `waitForFirstConsumer: true`"));
         }
         Ok(LocalVolumes {
             pinned,
@@ -74,7 +93,11 @@ impl LocalVolumes {
             own_node_only,
             paths: Prefixes::read_paths(&section.get("paths")?)?,
             host_paths: Prefixes::read_host_paths(&section.get("hostPaths")?)?,
-            wait_for_first_consumer: flag("waitForFirstConsumer")?,
+            missing_node: level(&section.get("missingNode")?)?,
+            overlap: level(&section.get("overlap")?)?,
+            when_unreadable: when_cluster_unreadable(section)?,
+            wait_for_first_consumer,
+            provisioners: if listed.is_present() { listed.each(read_provisioner)? } else { Vec::new() },
         })
     }
 }
@@ -96,15 +119,23 @@ fn read_keys(list: &Field<'_, '_>) -> Result<Vec<String>, Unreadable> {
     Ok(ordered)
 }
 
+fn read_provisioner(item: &Field<'_, '_>) -> Result<String, Unreadable> {
+    match item.required_string()? {
+        "" => Err(item.unacceptable("the name of a provisioner")),
+        name => Ok(name.to_owned()),
+    }
+}
+
 impl LiveRule for LocalVolumes {
     fn needs(&self) -> Vec<Kind> {
-        Vec::new()
+        let nodes = self.missing_node.map(|_| Kind::Node);
+        nodes.into_iter().chain(self.overlap.map(|_| Kind::PersistentVolume)).collect()
     }
 
     fn judge(
         &self,
         request: &Request<'_, '_>,
-        _live: &Live<'_>,
+        live: &Live<'_>,
         budget: &mut Budget,
         report: &mut Report,
     ) -> Result<(), Stopped> {
@@ -112,10 +143,10 @@ impl LiveRule for LocalVolumes {
             return Ok(());
         }
         if request.stores_labels_of("", "PersistentVolume") {
-            return self.judge_volume(request, budget, report);
+            return self.judge_volume(request, live, budget, report);
         }
         if request.is_about("storage.k8s.io", "StorageClass") && self.wait_for_first_consumer {
-            return Ok(judge_class(request, report)?);
+            return judge_class(&self.provisioners, request, budget, report);
         }
         match self.prefixes(Source::HostPath) {
             Some(allowed) if brings_mounts(request) => host_paths::judge_pod(allowed, request, budget, report),
@@ -132,8 +163,21 @@ struct NodeVolume<'v> {
     class: &'v str,
     /// [`Affinity::Absent`] where nothing is judged by it.
     affinity: Affinity,
+    zone_labels: ZoneLabels,
     /// [`AdmittedNodes::Undecided`] until somebody asks.
     nodes: AdmittedNodes,
+}
+
+impl NodeVolume<'_> {
+    /// Whether the scheduler may place a pod with this volume on a node with these labels: the plain matcher.
+    fn admits(&self, labels: &Labels) -> bool {
+        self.affinity.admits(labels) && self.zone_labels.admits(labels)
+    }
+
+    /// Whether the same nodes can use both, as far as that can be seen without looking at nodes.
+    fn has_same_nodes(&self, other: &Self) -> bool {
+        self.affinity == other.affinity && self.zone_labels == other.zone_labels
+    }
 }
 
 impl LocalVolumes {
@@ -146,7 +190,19 @@ impl LocalVolumes {
         }
     }
 
-    fn judge_volume(&self, request: &Request<'_, '_>, budget: &mut Budget, report: &mut Report) -> Result<(), Stopped> {
+    /// Whether volumes of this kind must stay on one node: a `hostPath` volume is data of a node only where its path is
+    /// judged at all.
+    fn judges_pinned(&self, source: Source) -> bool {
+        self.pinned && (source == Source::Local || self.prefixes(source).is_some())
+    }
+
+    fn judge_volume(
+        &self,
+        request: &Request<'_, '_>,
+        live: &Live<'_>,
+        budget: &mut Budget,
+        report: &mut Report,
+    ) -> Result<(), Stopped> {
         let (new, old) = (request.new_state()?, request.old_state()?);
         let is_status = request.sub_resource.is_some();
         let changed = match old {
@@ -160,6 +216,7 @@ impl LocalVolumes {
         // A write of the status stores the metadata, not the spec.
         let stored = old.filter(|_| is_status).unwrap_or(new);
         let node = request.user.node.filter(|_| self.own_node_only);
+        let mut unread_for = Missing::default();
         for source in [Source::Local, Source::HostPath] {
             let Some(mut now) = self.read_volume(source, new, stored, node)? else { continue };
             let mut before = match old {
@@ -167,21 +224,23 @@ impl LocalVolumes {
                 None => None,
             };
             let same_affinity = before.as_ref().is_some_and(|before| before.affinity == now.affinity);
-            let judges_pinned = self.pinned && source == Source::Local && !same_affinity;
+            let judges_pinned = self.judges_pinned(source) && !same_affinity;
+            let same_nodes = before.as_ref().is_some_and(|before| before.has_same_nodes(&now));
+            let same_path = before.as_ref().is_some_and(|before| before.path == now.path);
+            let missing_node = self.missing_node.filter(|_| !same_nodes);
             // A request that changes something else does not spend steps on a large affinity.
-            if judges_pinned || node.is_some() {
+            if judges_pinned || node.is_some() || missing_node.is_some() {
                 for volume in before.iter_mut().chain([&mut now]) {
                     volume.nodes = AdmittedNodes::of(&volume.affinity, &self.pinned_by, budget)?;
                 }
             }
-            if before.as_ref().is_none_or(|before| before.path != now.path)
-                && let Some(allowed) = self.prefixes(source)
-            {
+            if !same_path && let Some(allowed) = self.prefixes(source) {
                 host_paths::judge_volume(allowed, source, now.path, &name, budget, report)?;
             }
             if judges_pinned {
-                let pinned = not_pinned(&name, &now.affinity, &now.nodes, &self.pinned_by);
-                let moved = before.as_ref().and_then(|before| moved(&name, &now.affinity, &before.nodes, &now.nodes));
+                let volume = Named { kind: source.field(), name: &name };
+                let pinned = not_pinned(&volume, &now.affinity, &now.nodes, &self.pinned_by);
+                let moved = before.as_ref().and_then(|before| moved(&volume, &now.affinity, &before.nodes, &now.nodes));
                 pinned.into_iter().chain(moved).for_each(|finding| report.find(finding));
             }
             let had_class = before.as_ref().is_none_or(|before| !before.class.is_empty());
@@ -193,7 +252,20 @@ impl LocalVolumes {
                 let foreign = foreign_node(node, user, &name, &now, before.as_ref(), changed.as_deref());
                 foreign.into_iter().for_each(|finding| report.find(finding));
             }
+            if let Some(severity) = missing_node {
+                match missing_node::find(&name, &now, live, budget) {
+                    Ok(found) => report.find_all(found.map(|finding| finding.with_severity(severity))),
+                    Err(unread) => unread_for.add(unread, "missingNode", WhenUnreadable::by_default(severity)),
+                }
+            }
+            if let Some(severity) = self.overlap.filter(|_| !(same_nodes && same_path)) {
+                match overlap::find(request.object_name()?, &now, live, budget) {
+                    Ok(found) => report.find_all(found.map(|finding| finding.with_severity(severity))),
+                    Err(unread) => unread_for.add(unread, "overlap", WhenUnreadable::by_default(severity)),
+                }
+            }
         }
+        unread_for.find(self.when_unreadable, report);
         Ok(())
     }
 
@@ -213,8 +285,14 @@ impl LocalVolumes {
         let Some(path) = path else { return Ok(None) };
         let class = class_of_volume(&object.get("metadata")?, &spec_of.get("spec")?)?;
         // A section that judges paths only does not read who may use the volume.
-        let reads_affinity = node.is_some() || (self.pinned && source == Source::Local);
+        let reads_cluster = self.missing_node.is_some() || self.overlap.is_some();
+        let reads_affinity = node.is_some() || self.judges_pinned(source) || reads_cluster;
         let affinity = if reads_affinity { Volume::read(spec_of)?.affinity } else { Affinity::Absent };
-        Ok(Some(NodeVolume { source, path, class, affinity, nodes: AdmittedNodes::Undecided }))
+        let zone_labels = if reads_cluster {
+            ZoneLabels::read(&object.get("metadata")?.get("labels")?)?
+        } else {
+            ZoneLabels::default()
+        };
+        Ok(Some(NodeVolume { source, path, class, affinity, zone_labels, nodes: AdmittedNodes::Undecided }))
     }
 }

@@ -35,8 +35,8 @@ pub enum AdmittedNodes {
 /// A label that names a node.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NodeName {
-    key: String,
-    value: String,
+    pub key: String,
+    pub value: String,
 }
 
 impl AdmittedNodes {
@@ -85,6 +85,14 @@ impl AdmittedNodes {
         matches!(self, AdmittedNodes::One(known_by, _) if known_by.value == name)
     }
 
+    /// The label that the volume is known by; `None` when it is not pinned.
+    pub fn known_by(&self) -> Option<&NodeName> {
+        match self {
+            AdmittedNodes::One(known_by, _) => Some(known_by),
+            AdmittedNodes::None | AdmittedNodes::Several(..) | AdmittedNodes::Undecided => None,
+        }
+    }
+
     /// In words, for `volume … is` and behind a comma.
     pub fn describe(&self) -> String {
         match self {
@@ -115,8 +123,9 @@ fn spread<'t>(
     Ok((space, nodes))
 }
 
-/// Steps to turn an affinity into terms: each requirement and each value is visited a few times.
-fn steps_to_read(affinity: &Affinity) -> usize {
+/// Steps to turn an affinity into terms, or to match a node against it: each requirement and each value is visited a few
+/// times.
+pub fn steps_to_read(affinity: &Affinity) -> usize {
     let Affinity::Required(terms) = affinity else { return 0 };
     let requirements = terms.iter().flat_map(|term| term.match_expressions.iter().flatten());
     let parts =
@@ -124,8 +133,16 @@ fn steps_to_read(affinity: &Affinity) -> usize {
     parts.fold(terms.len(), usize::saturating_add).saturating_mul(5)
 }
 
+/// The volume that is judged.
+pub struct Named<'n> {
+    /// `local` or `hostPath`.
+    pub kind: &'static str,
+    pub name: &'n str,
+}
+
 /// What is found when a local volume can be used from another node than the one that holds its data.
-pub fn not_pinned(name: &str, affinity: &Affinity, nodes: &AdmittedNodes, keys: &[String]) -> Option<Finding> {
+pub fn not_pinned(volume: &Named<'_>, affinity: &Affinity, nodes: &AdmittedNodes, keys: &[String]) -> Option<Finding> {
+    let Named { kind, name } = volume;
     let what = match nodes {
         AdmittedNodes::One(..) => return None,
         AdmittedNodes::None => format!("no node can use volume `{name}`"),
@@ -138,7 +155,7 @@ pub fn not_pinned(name: &str, affinity: &Affinity, nodes: &AdmittedNodes, keys: 
             format!("could not decide within {STEPS} steps which nodes can use volume `{name}`")
         }
     };
-    let mut finding = Finding::new(Code::LocalNotPinned, format!("local volume not pinned: {what}"))
+    let mut finding = Finding::new(Code::LocalNotPinned, format!("{kind} volume not pinned: {what}"))
         .detail(format!("spec.nodeAffinity.required: `{}`", affinity.describe()));
     if let Affinity::Required(terms) = affinity
         && terms.iter().any(|term| term.match_fields.is_some())
@@ -146,26 +163,27 @@ pub fn not_pinned(name: &str, affinity: &Affinity, nodes: &AdmittedNodes, keys: 
         finding = finding.detail("`matchFields` does not pin: Kubernetes matches volumes by node labels only");
     }
     let finding = finding
-        .detail("the data of a local volume is on one node; on any other node a pod sees other data, or none")
+        .detail(format!("the data of a {kind} volume is on one node; on any other node a pod sees other data, or none"))
         .detail(format!("accepted: an affinity that allows exactly one value of {}", one_of(keys)))
         .detail("that value is the node's label, which can differ from the name of the node");
     Some(finding)
 }
 
 /// What is found when a local volume was pinned to one node, and the label that it was known by does not stay.
-pub fn moved(name: &str, affinity: &Affinity, old: &AdmittedNodes, new: &AdmittedNodes) -> Option<Finding> {
+pub fn moved(volume: &Named<'_>, affinity: &Affinity, old: &AdmittedNodes, new: &AdmittedNodes) -> Option<Finding> {
+    let Named { kind, name } = volume;
     let (AdmittedNodes::One(was, others_before), AdmittedNodes::One(is, others)) = (old, new) else { return None };
     if was == is {
         return None;
     }
     let headline = format!(
-        "local volume moved: volume `{name}` was pinned to {}, now to {}",
+        "{kind} volume moved: volume `{name}` was pinned to {}, now to {}",
         labels(was, others_before),
         labels(is, others)
     );
     let finding = Finding::new(Code::LocalMoved, headline)
         .detail(format!("spec.nodeAffinity.required: `{}`", affinity.describe()))
-        .detail("the data of a local volume stays where it is");
+        .detail(format!("the data of a {kind} volume stays where it is"));
     let same_value = others.contains(was) || others_before.contains(is);
     let finding = if same_value {
         finding.detail(format!(
@@ -189,7 +207,8 @@ fn labels(known_by: &NodeName, others: &[NodeName]) -> String {
     shown.join(" and ")
 }
 
-fn label(name: &NodeName) -> String {
+/// `` `key=value` ``
+pub fn label(name: &NodeName) -> String {
     format!("`{}={}`", short(&name.key, 120), name.value)
 }
 

@@ -6,7 +6,7 @@ use host::HostCalls;
 use host::kubernetes::{Asked, FAILURE, Get, List, asked, not_found, not_granted};
 use placement_guard::kubernetes::kind::Kind;
 use placement_guard::kubernetes::picked::WHOLE;
-use placement_guard::rules::cluster::{CannotRead, Cluster, Freshness, Wanted};
+use placement_guard::rules::cluster::{CannotRead, Cluster, Freshness, Verb, Wanted};
 use serde_json::Value;
 
 use super::Surroundings;
@@ -66,15 +66,23 @@ fn said(cause: CannotRead, kind: Kind) -> String {
     let (api_version, name, plural) = (kind.api_version(), kind.name(), kind.resource());
     match cause {
         CannotRead::NotGiven | CannotRead::NotGranted => not_granted(api_version, name),
-        CannotRead::Forbidden(verb) => failure(&format!(
+        CannotRead::Forbidden(which) => failure(&format!(
             "ApiError: {plural} is forbidden: User \"unknown\" cannot {} resource \"{plural}\" in API group \"{}\" at the cluster scope: Forbidden (Status {{ status: Some(Failure), code: 403 }})",
-            verb.name(),
+            verb(which),
             kind.group()
         )),
         CannotRead::NotServed => failure(&format!("Cannot find resource {api_version}/{name}")),
         CannotRead::Down => failure("ServiceError: client error (Connect)"),
         CannotRead::TooLong => failure("ServiceError: deadline has elapsed"),
         CannotRead::Garbled | CannotRead::Failed => failure("the objects cannot be read"),
+    }
+}
+
+fn verb(verb: Verb) -> &'static str {
+    match verb {
+        Verb::Get => "get",
+        Verb::List => "list",
+        Verb::Watch => "watch",
     }
 }
 
