@@ -11,16 +11,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 /// Keys with which nothing can be chosen where the policy does not read the live cluster.
-const NEED_THE_CLUSTER: [&str; 8] = [
-    "judgeBy",
-    "whileInUse",
-    "requireSettledVolumeAttributes",
-    "strandedVolumes",
-    "whenClusterUnreadable",
-    "evictions",
-    "maxEvictions",
-    "rollout",
-];
+const NEED_THE_CLUSTER: [&str; 5] =
+    ["judgeBy", "whileInUse", "requireSettledVolumeAttributes", "strandedVolumes", "whenClusterUnreadable"];
 
 /// What the form has on one line of YAML, since it cannot ask for the members: objects with any keys, and what is nested deeper.
 const WRITTEN_AS_YAML: &str = "written as YAML";
@@ -184,6 +176,7 @@ fn whatever_the_form_offers_is_accepted() {
         let answers: Vec<Value> = match question.r#type.as_str() {
             "boolean" => vec![json!(true), json!(false)],
             "enum" => question.options.iter().map(|option| json!(option)).collect(),
+            "string" => vec![json!("1.35")],
             "int" => vec![json!(600), json!(86400)],
             "array[" | "sequence[" => vec![json!([])],
             "map[" => vec![json!({})],
