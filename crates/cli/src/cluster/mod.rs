@@ -106,7 +106,7 @@ impl Surroundings {
             let among = if count == 1 { String::from("in the object") } else { format!("among the {count} objects") };
             output::warn(&format!("no {} {among} of `--cluster`: the cluster counts as one without any", kind.name()));
         }
-        Ok(Surroundings(Some(Arc::new(Whence::Files(objects)))))
+        Ok(objects.into())
     }
 
     /// The nodes of the cluster alone. Objects of other kinds cannot be read then.
@@ -114,7 +114,7 @@ impl Surroundings {
     /// # Errors
     /// What cannot be read, and what is no node.
     pub fn of_nodes(path: &Path) -> Result<Self, Complaint> {
-        Ok(Surroundings(Some(Arc::new(Whence::Files(files::nodes(path)?)))))
+        files::nodes(path).map(Self::from)
     }
 
     fn cluster(&self) -> Result<&dyn Cluster, CannotRead> {
@@ -123,6 +123,12 @@ impl Surroundings {
             Some(Whence::Files(objects)) => Ok(objects),
             Some(Whence::Live(live)) => Ok(live),
         }
+    }
+}
+
+impl From<Objects> for Surroundings {
+    fn from(objects: Objects) -> Self {
+        Surroundings(Some(Arc::new(Whence::Files(objects))))
     }
 }
 

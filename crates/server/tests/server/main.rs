@@ -6,6 +6,7 @@
 mod admit;
 mod answers;
 mod attacks;
+mod cases;
 mod client;
 mod cluster;
 mod cluster_access;
