@@ -468,7 +468,9 @@ fn with_live_settings(text: &str) -> String {
     let line = |line: &str| {
         let (indent, rest) = line.split_at(line.len() - line.trim_start().len());
         match rest.strip_prefix("# ") {
-            Some(rest) if LIVE.iter().chain(&others).any(|start| rest.starts_with(start)) => format!("{indent}{rest}\n"),
+            Some(rest) if LIVE.iter().chain(&others).any(|start| rest.starts_with(start)) => {
+                format!("{indent}{rest}\n")
+            }
             _ => format!("{line}\n"),
         }
     };

@@ -73,7 +73,8 @@ fn collect(schema: &Value, path: &str, member: &Value, found: &mut Vec<Setting>)
     let member = resolve(schema, member);
     let mut values: Vec<Value> = member["enum"].as_array().cloned().unwrap_or_default();
     values.extend(member["oneOf"].as_array().into_iter().flatten().map(|one| one["const"].clone()));
-    let is = |name: &str| member["type"] == name || member["type"].as_array().is_some_and(|all| all.contains(&json!(name)));
+    let is =
+        |name: &str| member["type"] == name || member["type"].as_array().is_some_and(|all| all.contains(&json!(name)));
     for (name, value) in [
         ("boolean", json!(true)),
         ("integer", json!(1)),
