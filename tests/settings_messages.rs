@@ -112,7 +112,7 @@ const BAD: &[(&str, &[&str])] = &[
         &[
             r#"{"nodeTaints": {"numericKeys": ["a b"]}}"#,
             r#"{"nodeTaints": {"numericKeys": "failure-probability"}}"#,
-            r#"{"nodeTaints": {"evictions": "warn"}}"#,
+            r#"{"nodeTaints": {"evictions": "always"}}"#,
             r#"{"nodeTaints": {"maxEvictions": -1}}"#,
             r#"{"nodeTaints": {"maxEvictions": 1.5}}"#,
         ],
@@ -141,7 +141,8 @@ const BAD: &[(&str, &[&str])] = &[
             r#"{"csiDriverTokens": {"expirationSeconds": {"min": 3601, "max": 3600}}}"#,
             r#"{"csiDriverTokens": {"apiServerAudiences": "https://kubernetes.default.svc"}}"#,
             r#"{"csiDriverTokens": {"apiServerAudiences": [443]}}"#,
-            r#"{"csiDriverTokens": {"rollout": {}}}"#,
+            r#"{"csiDriverTokens": {"rollout": {"minKubelet": "1"}}}"#,
+            r#"{"csiDriverTokens": {"rollout": {"nodePlugins": [{"driver": "d"}]}}}"#,
             r#"{"csiDriverTokens": {"whenClusterUnreadable": "warn"}}"#,
         ],
     ),

@@ -8,11 +8,20 @@ pub enum Kind {
     PersistentVolume,
     PersistentVolumeClaim,
     VolumeAttachment,
+    CsiNode,
+    DaemonSet,
 }
 
 impl Kind {
-    pub const ALL: [Kind; 5] =
-        [Kind::Node, Kind::Pod, Kind::PersistentVolume, Kind::PersistentVolumeClaim, Kind::VolumeAttachment];
+    pub const ALL: [Kind; 7] = [
+        Kind::Node,
+        Kind::Pod,
+        Kind::PersistentVolume,
+        Kind::PersistentVolumeClaim,
+        Kind::VolumeAttachment,
+        Kind::CsiNode,
+        Kind::DaemonSet,
+    ];
 
     /// As in `kind`.
     pub fn name(self) -> &'static str {
@@ -22,6 +31,8 @@ impl Kind {
             Kind::PersistentVolume => "PersistentVolume",
             Kind::PersistentVolumeClaim => "PersistentVolumeClaim",
             Kind::VolumeAttachment => "VolumeAttachment",
+            Kind::CsiNode => "CSINode",
+            Kind::DaemonSet => "DaemonSet",
         }
     }
 
@@ -33,6 +44,8 @@ impl Kind {
             Kind::PersistentVolume => "persistentvolumes",
             Kind::PersistentVolumeClaim => "persistentvolumeclaims",
             Kind::VolumeAttachment => "volumeattachments",
+            Kind::CsiNode => "csinodes",
+            Kind::DaemonSet => "daemonsets",
         }
     }
 
@@ -40,7 +53,8 @@ impl Kind {
     pub fn group(self) -> &'static str {
         match self {
             Kind::Node | Kind::Pod | Kind::PersistentVolume | Kind::PersistentVolumeClaim => "",
-            Kind::VolumeAttachment => "storage.k8s.io",
+            Kind::VolumeAttachment | Kind::CsiNode => "storage.k8s.io",
+            Kind::DaemonSet => "apps",
         }
     }
 
@@ -48,12 +62,13 @@ impl Kind {
     pub fn api_version(self) -> &'static str {
         match self {
             Kind::Node | Kind::Pod | Kind::PersistentVolume | Kind::PersistentVolumeClaim => "v1",
-            Kind::VolumeAttachment => "storage.k8s.io/v1",
+            Kind::VolumeAttachment | Kind::CsiNode => "storage.k8s.io/v1",
+            Kind::DaemonSet => "apps/v1",
         }
     }
 
     /// Whether its objects lie in namespaces.
     pub fn is_namespaced(self) -> bool {
-        matches!(self, Kind::Pod | Kind::PersistentVolumeClaim)
+        matches!(self, Kind::Pod | Kind::PersistentVolumeClaim | Kind::DaemonSet)
     }
 }

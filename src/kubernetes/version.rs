@@ -51,6 +51,11 @@ impl TagVersion {
         Some(TagVersion { first, end })
     }
 
+    /// The first version that the tag matches.
+    pub fn first(&self) -> &Version {
+        &self.first
+    }
+
     pub fn major(&self) -> u64 {
         self.first.major
     }

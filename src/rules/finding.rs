@@ -62,18 +62,22 @@ codes! {
     TolerationAdmitsEverything "toleration-admits-everything" Warns,
     NumericOperatorDisabled "numeric-operator-disabled" Refuses,
     NodeNameSkipsTaints "node-name-skips-taints" Refuses,
+    TolerationDoesNotAttract "toleration-does-not-attract" Warns,
     [Some("nodeTaints")]
     TaintNotNumeric "taint-not-numeric" Refuses,
+    TaintEvicts "taint-evicts" Refuses,
     [Some("csiDriverTokens")]
     TokenInVolumeContext "token-in-volume-context" Refuses,
     TokenAudienceNotAllowed "token-audience-not-allowed" Refuses,
     TokenExpirationOutOfRange "token-expiration-out-of-range" Refuses,
     TokenRepublishMissing "token-republish-missing" Refuses,
+    TokenRolloutIncomplete "token-rollout-incomplete" Refuses,
     TokenBackToVolumeContext "token-back-to-volume-context" Warns,
     [Some("accessModes")]
     SingleWriterRequired "single-writer-required" Refuses,
     RwopNotAlone "rwop-not-alone" Refuses,
     RwopNotCsi "rwop-not-csi" Refuses,
+    RwopShared "rwop-shared" Refuses,
     SidecarTooOld "sidecar-too-old" Refuses,
     SidecarVersionUnknown "sidecar-version-unknown" Warns,
     [Some("localVolumes")]

@@ -23,7 +23,7 @@ use crate::logic::Budget;
 use cluster::{Cluster, Live};
 use decision::{Decision, Report};
 use finding::{Code, Finding};
-use rule::{InForce, Stopped};
+use rule::Stopped;
 use settings::Settings;
 
 /// Steps that one request may take: reading the settings, and all rules together.
@@ -78,11 +78,7 @@ fn report(
             continue;
         }
         let mut found = Report::default();
-        let judged = match rule {
-            InForce::Rule(rule) => rule.judge(request, budget, &mut found),
-            InForce::LiveRule(rule) => rule.judge(request, &live, budget, &mut found),
-        };
-        match judged {
+        match rule.judge(request, &live, budget, &mut found) {
             Ok(()) => {}
             Err(Stopped::Unreadable(unreadable)) => return Err(unreadable),
             Err(Stopped::Exhausted) => found.find(too_much_work(scope.section)),

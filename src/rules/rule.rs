@@ -11,21 +11,12 @@ use crate::logic::{Budget, Exhausted};
 pub trait Rule {
     /// Adds what the rule finds in the request to the report. A request that the rule does not judge adds nothing.
     ///
-    /// Every loop over the request spends from `budget`, which all rules of one request share.
+    /// Every loop over the request spends from `budget`, which all rules of one request share. A request that shows by itself
+    /// that nothing is wrong must not make the rule ask about the cluster.
     ///
     /// # Errors
-    /// When a fragment that this rule reads cannot be read, or the budget is spent.
-    fn judge(&self, request: &Request<'_, '_>, budget: &mut Budget, report: &mut Report) -> Result<(), Stopped>;
-}
-
-/// One rule that may ask about the cluster, with the settings of its section.
-///
-/// A request that shows by itself that nothing is wrong must not make it ask.
-pub trait LiveRule {
-    /// As [`Rule::judge`].
-    ///
-    /// # Errors
-    /// As [`Rule::judge`]. A cluster that cannot be read is no error: it is found, and the settings say what follows from it.
+    /// When a fragment that this rule reads cannot be read, or the budget is spent. A cluster that cannot be read is no error:
+    /// it is found, and the settings say what follows from it.
     fn judge(
         &self,
         request: &Request<'_, '_>,
@@ -36,12 +27,6 @@ pub trait LiveRule {
 
     /// The kinds without which the settings of the section cannot do what they say.
     fn needs(&self) -> Vec<Kind>;
-}
-
-/// A rule that is in force.
-pub enum InForce {
-    Rule(Box<dyn Rule>),
-    LiveRule(Box<dyn LiveRule>),
 }
 
 /// Why a rule stops before it has judged the whole request.

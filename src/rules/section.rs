@@ -5,7 +5,7 @@ use super::finding::Severity;
 use crate::kubernetes::field::{Field, Unreadable, quoted};
 use crate::kubernetes::request::Request;
 
-/// The complaint about a value that only makes sense when the cluster can be read.
+/// The complaint about a section that only makes sense when the cluster can be read.
 pub const NEEDS_CLUSTER: &str = "needs the live cluster, which this version does not read";
 
 /// What every section may set in addition to its own keys.
@@ -67,21 +67,6 @@ pub fn choice<T: Copy>(field: &Field<'_, '_>, values: &[(&str, T)]) -> Result<Op
             let known: Vec<&str> = values.iter().map(|(name, _)| *name).collect();
             Err(field.unacceptable(&format!("one of {}", quoted(&known))))
         }
-    }
-}
-
-/// Checks a value that works without the cluster. A value that needs the cluster is refused.
-///
-/// # Errors
-/// Any value that is not in `working`.
-pub fn without_cluster(field: &Field<'_, '_>, working: &[&str], needing: &[&str]) -> Result<(), Unreadable> {
-    match field.string()? {
-        None => Ok(()),
-        Some(value) if working.contains(&value) => Ok(()),
-        Some(value) if needing.contains(&value) => {
-            Err(field.unreadable(format!("`{value}` {NEEDS_CLUSTER}; accepted: {}", quoted(working))))
-        }
-        Some(_) => Err(field.unacceptable(&format!("one of {}", quoted(&[working, needing].concat())))),
     }
 }
 

@@ -6,7 +6,7 @@ use super::access_modes::AccessModesRule;
 use super::csi_driver_tokens::CsiDriverTokens;
 use super::local_volumes::LocalVolumes;
 use super::node_taints::NodeTaints;
-use super::rule::{InForce, LiveRule, Rule};
+use super::rule::Rule;
 use super::section::{NEEDS_CLUSTER, Scope};
 use super::tolerations::Tolerations;
 use super::volume_node_affinity::VolumeNodeAffinity;
@@ -17,12 +17,12 @@ use crate::logic::Budget;
 
 /// Every section that settings may have, with the rule that reads it.
 const SECTIONS: &[(&str, ReadRule)] = &[
-    ("volumeNodeAffinity", |section, budget| live(VolumeNodeAffinity::read(section, budget))),
+    ("volumeNodeAffinity", |section, budget| boxed(VolumeNodeAffinity::read(section, budget))),
     ("tolerations", |section, _| boxed(Tolerations::read(section))),
     ("nodeTaints", |section, _| boxed(NodeTaints::read(section))),
     ("csiDriverTokens", |section, _| boxed(CsiDriverTokens::read(section))),
     ("accessModes", |section, _| boxed(AccessModesRule::read(section))),
-    ("localVolumes", |section, _| live(LocalVolumes::read(section))),
+    ("localVolumes", |section, _| boxed(LocalVolumes::read(section))),
 ];
 
 /// The names of all sections, one for each rule.
@@ -33,19 +33,15 @@ pub fn section_names() -> impl Iterator<Item = &'static str> {
 /// Sections of rules that read the live cluster.
 const NEED_THE_CLUSTER: &[&str] = &["volumeBinding"];
 
-type ReadRule = fn(&Field<'_, '_>, &mut Budget) -> Result<InForce, Unreadable>;
+type ReadRule = fn(&Field<'_, '_>, &mut Budget) -> Result<Box<dyn Rule>, Unreadable>;
 
-fn boxed<R: Rule + 'static>(rule: Result<R, Unreadable>) -> Result<InForce, Unreadable> {
-    Ok(InForce::Rule(Box::new(rule?)))
-}
-
-fn live<R: LiveRule + 'static>(rule: Result<R, Unreadable>) -> Result<InForce, Unreadable> {
-    Ok(InForce::LiveRule(Box::new(rule?)))
+fn boxed<R: Rule + 'static>(rule: Result<R, Unreadable>) -> Result<Box<dyn Rule>, Unreadable> {
+    Ok(Box::new(rule?))
 }
 
 /// The rules that are in force, each with its scope.
 pub struct Settings {
-    pub(super) sections: Vec<(Scope, InForce)>,
+    pub(super) sections: Vec<(Scope, Box<dyn Rule>)>,
     /// What is left for a request. The settings come with each request and are read for it, so a request pays for them
     /// even where they were read before: the same request gets the same answer everywhere.
     pub(super) budget: Budget,
@@ -93,9 +89,7 @@ impl Settings {
     pub fn needs(&self) -> Vec<Kind> {
         let mut kinds = Vec::new();
         for (_, rule) in &self.sections {
-            if let InForce::LiveRule(rule) = rule {
-                kinds.extend(rule.needs());
-            }
+            kinds.extend(rule.needs());
         }
         Kind::ALL.into_iter().filter(|kind| kinds.contains(kind)).collect()
     }

@@ -12,6 +12,6 @@ mod package;
 mod section;
 
 pub use artifact_hub::{NotListable, artifact_hub};
-pub use metadata::{InvalidMetadata, Metadata, Operation};
+pub use metadata::{HostCapability, InvalidMetadata, Metadata, Operation};
 pub use package::{NotPackaged, package};
 pub use section::{NotAModule, PROTOCOL_VERSION, SECTION, annotate, read};

@@ -23,6 +23,9 @@ pub struct Metadata {
     pub policy_type: PolicyType,
     #[serde(default)]
     pub context_aware_resources: Vec<ContextAwareResource>,
+    /// Which functions of the host the policy calls. A policy that calls none does not have the key.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub host_capabilities: Vec<HostCapability>,
 }
 
 /// What the API server sends to the policy.
@@ -52,6 +55,15 @@ pub enum Operation {
 pub struct ContextAwareResource {
     pub api_version: String,
     pub kind: String,
+}
+
+/// Kubewarden knows more; a module of this workspace reads the cluster with these.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
+pub enum HostCapability {
+    #[serde(rename = "kubernetes/get_resource")]
+    GetResource,
+    #[serde(rename = "kubernetes/list_resources_all")]
+    ListResourcesAll,
 }
 
 /// Kubewarden knows more; a module of this workspace speaks waPC.

@@ -49,6 +49,15 @@ fn every_rule_can_be_audited() {
     }
 }
 
+/// `kwctl annotate` warns where the module contains the name of another function of the host.
+#[test]
+fn the_metadata_name_the_functions_of_the_host_that_read_the_cluster() {
+    assert_eq!(
+        project_metadata().host_capabilities,
+        [package::HostCapability::GetResource, package::HostCapability::ListResourcesAll]
+    );
+}
+
 #[test]
 fn what_is_not_said_has_kubewardens_defaults() {
     let metadata = Metadata::parse(&format!("rules: [{RULE}]\nmutating: false")).unwrap();
@@ -69,7 +78,7 @@ fn broken_metadata_is_refused_with_a_sentence_that_names_the_place() {
             with_rule("mutating: false\ncontextAware: false"),
             unreadable(
                 "unknown field `contextAware`, expected one of rules, annotations, mutating, backgroundAudit, \
-                 executionMode, policyType, contextAwareResources at line 3, column 1",
+                 executionMode, policyType, contextAwareResources, hostCapabilities at line 3, column 1",
             ),
         ),
         (with_rule(""), unreadable("missing field `mutating` at line 1, column 1")),
@@ -77,6 +86,13 @@ fn broken_metadata_is_refused_with_a_sentence_that_names_the_place() {
         (
             with_rule("mutating: false\nexecutionMode: opa"),
             unreadable("unknown variant `opa`, expected one of kubewarden-wapc at line 3, column 16"),
+        ),
+        (
+            with_rule("mutating: false\nhostCapabilities: [oci/v1/verify]"),
+            unreadable(
+                "unknown variant `oci/v1/verify`, expected one of kubernetes/get_resource, \
+                 kubernetes/list_resources_all at line 3, column 20",
+            ),
         ),
         (
             with_rule("mutating: false\npolicyType: raw"),

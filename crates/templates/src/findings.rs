@@ -120,9 +120,19 @@ pub const FINDINGS: &[Explained] = &[
         mend: "Use `nodeSelector` or node affinity, or set `tolerations.nodeName: allow`.",
     },
     Explained {
+        code: Code::TolerationDoesNotAttract,
+        means: "The pod may run on nodes that do not have the tainted key at all: a toleration permits, it does not attract.",
+        mend: "Add required node affinity to a label that the tainted nodes carry.",
+    },
+    Explained {
         code: Code::TaintNotNumeric,
         means: "The value of a taint that should be a number is not one, so no `Gt` or `Lt` toleration meets it.",
         mend: "Write an integer from 0 to 9223372036854775807 without leading zeros.",
+    },
+    Explained {
+        code: Code::TaintEvicts,
+        means: "The new `NoExecute` taint evicts pods that run on the node.",
+        mend: "Let the pods tolerate the taint, move them first, or raise `maxEvictions`.",
     },
     Explained {
         code: Code::TokenInVolumeContext,
@@ -145,6 +155,11 @@ pub const FINDINGS: &[Explained] = &[
         mend: "Set `requiresRepublish: true`.",
     },
     Explained {
+        code: Code::TokenRolloutIncomplete,
+        means: "Tokens would move to `secrets` while a node or the driver's DaemonSet is not ready for that.",
+        mend: "Upgrade the kubelets and roll out the driver first; then make the same change.",
+    },
+    Explained {
         code: Code::TokenBackToVolumeContext,
         means: "The edit moves tokens from `secrets` back into `volume_context`.",
         mend: "Keep `serviceAccountTokenInSecrets: true`.",
@@ -163,6 +178,11 @@ pub const FINDINGS: &[Explained] = &[
         code: Code::RwopNotCsi,
         means: "`ReadWriteOncePod` is set on a volume that is not a CSI volume, where it does not work.",
         mend: "Use a CSI volume, or another access mode.",
+    },
+    Explained {
+        code: Code::RwopShared,
+        means: "Several pods name one `ReadWriteOncePod` claim, and only one of them can run at a time.",
+        mend: "Run one pod at a time without surge, or give each pod a claim of its own.",
     },
     Explained {
         code: Code::SidecarTooOld,

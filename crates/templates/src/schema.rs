@@ -27,6 +27,8 @@ fn schema() -> schemars::Schema {
 
 const LABEL_KEY: &str = r"^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$";
 const LABEL_VALUE: &str = r"^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$";
+/// A version as in an image's tag: a number alone only with `v`.
+const VERSION: &str = r"^([0-9]+\.[0-9]+(\.[0-9]+)?([-_.+].*)?|[vV][0-9]+(\.[0-9]+){0,2}([-_.+].*)?)$";
 const GLOB: &str = r"^[-a-z0-9.*]*$";
 /// No segment is `.` or `..`. Without looking ahead, which the regular expressions of a custom resource cannot.
 const PATH: &str = r"^(/|(/([^/\\.][^/\\]*|\.[^/\\.][^/\\]*|\.\.[^/\\]+))+)$";
@@ -255,6 +257,10 @@ pub struct Tolerations {
     /// Whether a pod may name its node: `nodeName` skips the scheduler, and with it every `NoSchedule` and
     /// `PreferNoSchedule` taint. `deny` when absent.
     pub node_name: Option<NodeName>,
+    /// A new `Gt` or `Lt` toleration of a pod that may also run on nodes without the taint: a toleration permits, it does
+    /// not attract. Reads nodes.
+    pub attraction: Option<Attraction>,
+    pub when_cluster_unreadable: Option<WhenClusterUnreadable>,
     pub enforcement: Option<Enforcement>,
     pub exempt: Option<Exempt>,
 }
@@ -272,6 +278,16 @@ pub enum NodeName {
     Allow,
     /// Refused unless `allowed` covers every `NoSchedule` and `PreferNoSchedule` taint and `denied` none.
     Deny,
+}
+
+/// Whether a toleration that does not attract is reported.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "camelCase")]
+pub enum Attraction {
+    /// The request passes with a warning.
+    Warn,
+    /// It is not looked for; the default.
+    Ignore,
 }
 
 /// A toleration that is allowed.
@@ -354,16 +370,16 @@ fn value_as_the_operator_takes_it(schema: &mut schemars::Schema) {
     );
 }
 
-/// Taints that should be numeric. No `Gt` and no `Lt` tolerates a taint with any other value.
+/// Taints that should be numeric, and taints that evict pods. No `Gt` and no `Lt` tolerates a taint with another value.
 #[derive(JsonSchema)]
 #[schemars(rename_all = "camelCase", deny_unknown_fields)]
 pub struct NodeTaints {
     /// Taints with these keys must carry an integer from 0 without leading zeros.
     #[schemars(inner(regex(pattern = LABEL_KEY)))]
     pub numeric_keys: Option<Vec<String>>,
-    /// Needs the live cluster, which this version does not read.
-    pub evictions: Option<Ignore>,
-    /// Pods that a taint may evict; has no effect without `evictions`.
+    /// New or changed `NoExecute` taints that evict pods from the node. The finding says which pods, and when. Reads pods.
+    pub evictions: Option<Reaction>,
+    /// How many pods may go before `evictions: deny` refuses the taint; 0 when absent. Has no effect without `evictions`.
     #[schemars(range(min = 0))]
     pub max_evictions: Option<i64>,
     pub when_cluster_unreadable: Option<WhenClusterUnreadable>,
@@ -388,12 +404,43 @@ pub struct CsiDriverTokens {
     pub api_server_audiences: Option<Vec<String>>,
     /// With `tokenRequests`, `requiresRepublish` must be true, so that tokens are renewed.
     pub require_republish: Option<bool>,
-    /// Needs the live cluster, which this version does not read.
-    #[schemars(default)]
-    pub rollout: (),
+    /// When `serviceAccountTokenInSecrets` becomes true, every node that has the driver must be ready for it. Reads nodes,
+    /// CSINodes and DaemonSets.
+    pub rollout: Option<Rollout>,
     pub when_cluster_unreadable: Option<WhenClusterUnreadable>,
     pub enforcement: Option<Enforcement>,
     pub exempt: Option<Exempt>,
+}
+
+/// What makes a node ready for tokens in `secrets`.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Rollout {
+    /// The first version of the kubelet that is accepted. `"1.35"` when absent: older kubelets ignore the field.
+    #[schemars(regex(pattern = VERSION))]
+    pub min_kubelet: Option<String>,
+    /// The DaemonSets that bring drivers to the nodes. When present, a driver that no entry names is refused.
+    pub node_plugins: Option<Vec<NodePlugin>>,
+}
+
+#[derive(JsonSchema)]
+#[schemars(rename_all = "camelCase", deny_unknown_fields)]
+pub struct NodePlugin {
+    /// The name of the CSIDriver.
+    #[schemars(length(min = 1))]
+    pub driver: String,
+    /// The namespace of the DaemonSet.
+    #[schemars(length(min = 1))]
+    pub namespace: String,
+    #[schemars(length(min = 1))]
+    pub daemon_set: String,
+    /// The container of the driver.
+    #[schemars(length(min = 1))]
+    pub container: String,
+    /// The first version of the driver that reads `secrets`. The tag of the container's image must say that it is this
+    /// version or a later one.
+    #[schemars(regex(pattern = VERSION))]
+    pub min_version: String,
 }
 
 #[derive(JsonSchema)]
@@ -430,6 +477,9 @@ pub struct AccessModes {
     /// CSI sidecars must know `ReadWriteOncePod`: csi-provisioner 3.0.0, csi-attacher 3.3.0, csi-resizer 1.3.0 or later. An
     /// image with a digest, or with a vendor's own versions, is a warning.
     pub csi_sidecars: Option<bool>,
+    /// Several pods that name one `ReadWriteOncePod` claim: those of a workload, and a pod next to one that uses the claim
+    /// already. Reads pods and claims.
+    pub shared_claims: Option<Reaction>,
     pub when_cluster_unreadable: Option<WhenClusterUnreadable>,
     pub enforcement: Option<Enforcement>,
     pub exempt: Option<Exempt>,

@@ -4,6 +4,7 @@ package placementguardaccessmodes
 
 import data.lib.placement_guard
 import data.lib.placement_guard.get
+import data.lib.placement_guard.integer
 import data.lib.placement_guard.items
 import data.lib.placement_guard.part
 import data.lib.placement_guard_pods as pods
@@ -32,7 +33,7 @@ key := placement_guard.key(
 	before,
 	after,
 	object.union(
-		{"name": placement_guard.name | placement_guard.kind == volume},
+		{"name": placement_guard.name | is_named},
 		{
 			# Entries of `singleWriter` name namespaces.
 			"namespace": get(input.review, "namespace"),
@@ -42,20 +43,54 @@ key := placement_guard.key(
 	),
 )
 
+is_named if placement_guard.kind == volume
+
+is_named if reads_shared_claims
+
 judged(whole) := claimed(whole) if placement_guard.kind == claim
 
 judged(whole) := sourced(whole) if placement_guard.kind == volume
 
-judged(whole) := pods.placed(placement_guard.kind, used(pods.of(placement_guard.kind, whole))) if {
+judged(whole) := object.union(
+	pods.placed(placement_guard.kind, used(pods.of(placement_guard.kind, whole))),
+	counted(whole),
+) if {
 	placement_guard.kind in pods.kinds - {pods.stateful_set}
 }
 
-judged(whole) := {"spec": {
+judged(whole) := object.union(counted(whole), {"spec": {
 	"template": used(pods.of(pods.stateful_set, whole)),
 	"volumeClaimTemplates": [claimed(given) | some given in items(get(get(whole, "spec"), "volumeClaimTemplates"))],
-}} if {
+}}) if {
 	placement_guard.kind == pods.stateful_set
 }
+
+reads_shared_claims if {
+	input.parameters.sharedClaims in {"deny", "warn"}
+	placement_guard.kind in pods.kinds
+}
+
+# How many pods use a claim at the same time, and which of two pods goes first.
+counted(whole) := {"spec": {"jobTemplate": {"spec": counts(get(get(get(whole, "spec"), "jobTemplate"), "spec"))}}} if {
+	reads_shared_claims
+	placement_guard.kind == pods.cron_job
+} else := {"spec": counts(get(whole, "spec"))} if {
+	reads_shared_claims
+} else := {}
+
+counts(spec) := object.union(
+	{member: integer(value) |
+		some member in {"replicas", "parallelism", "completions", "priority"}
+		value := spec[member]
+		value != null
+	},
+	{"strategy": object.union(
+		part(get(spec, "strategy"), ["type"]),
+		{"rollingUpdate": part(get(get(spec, "strategy"), "rollingUpdate"), ["maxSurge"])},
+	) | has_strategy(spec)},
+)
+
+has_strategy(spec) if get(spec, "strategy") != null
 
 claimed(given) := {
 	"metadata": object.union_n([
@@ -88,12 +123,18 @@ used(pod) := {"spec": {
 	"ephemeralContainers": sidecars(pod, "ephemeralContainers"),
 }}
 
-# The claim of a generic ephemeral volume.
+# The claim of a generic ephemeral volume, or the name of a claim.
 volume_of(given) := {
 	"name": get(given, "name"),
 	"ephemeral": {"volumeClaimTemplate": claimed(given.ephemeral.volumeClaimTemplate)},
 } if {
 	given.ephemeral.volumeClaimTemplate != null
+} else := {
+	"name": get(given, "name"),
+	"persistentVolumeClaim": part(given.persistentVolumeClaim, ["claimName"]),
+} if {
+	reads_shared_claims
+	given.persistentVolumeClaim != null
 } else := {}
 
 sidecars(pod, list) := positions([sidecar(given) | some given in items(get(get(pod, "spec"), list))])

@@ -29,7 +29,11 @@ default key := null
 
 key := placement_guard.key(
 	"tolerations",
-	pods.placed(placement_guard.kind, {"spec": object.union(node_name(before), {"tolerations": tolerations(before)})}),
+	pods.placed(placement_guard.kind, {"spec": object.union_n([
+		node_name(before),
+		placement(before, ["nodeName"]),
+		{"tolerations": tolerations(before)},
+	])}),
 	pods.placed(placement_guard.kind, judged),
 	# Kubernetes adds tolerations for the DaemonSet controller, and only nodes make mirror pods.
 	{"userInfo": placement_guard.user},
@@ -40,12 +44,27 @@ judged := {
 		"annotations": part(get(get(after, "metadata"), "annotations"), ["kubernetes.io/config.mirror"]),
 		"ownerReferences": owners,
 	},
-	"spec": object.union_n([part(get(after, "spec"), ["hostNetwork"]), node_name(after), {
+	"spec": object.union_n([part(get(after, "spec"), ["hostNetwork"]), node_name(after), wishes, {
 		"tolerations": tolerations(after),
 		"containers": extended_resources("containers"),
 		"initContainers": extended_resources("initContainers"),
 	}]),
 }
+
+# Where the pod asks to run, apart from its tolerations.
+wishes := object.union(
+	placement(after, ["nodeName", "nodeSelector"]),
+	{"affinity": {"nodeAffinity": part(
+		get(get(get(after, "spec"), "affinity"), "nodeAffinity"),
+		["requiredDuringSchedulingIgnoredDuringExecution"],
+	)} | reads_nodes},
+)
+
+placement(pod, members) := part(get(pod, "spec"), members) if reads_nodes
+
+placement(_, _) := {} if not reads_nodes
+
+reads_nodes if input.parameters.attraction == "warn"
 
 # A pod that names its node reaches taints without tolerating them. The scheduler names the node of a pod that runs already,
 # so the name matters only if somebody writes it: an audit of Pods does not read it, and neither does an UPDATE that keeps it.

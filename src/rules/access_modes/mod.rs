@@ -2,6 +2,7 @@
 //!
 //! `ReadWriteOnce` means one *node*; every pod on it may write. `ReadWriteOncePod` means one pod in the cluster. This rule
 //! judges claims wherever they are written, PersistentVolumes, and the CSI sidecars without which the mode does not work.
+//! Where the settings ask for it, it reads the cluster: whether several pods name one claim of a single pod.
 //! On an UPDATE it leaves alone what a claim, a volume or a container had before.
 //!
 //! A claim that names no class has the empty class. The API server gives the default class to a claim before it asks this
@@ -9,21 +10,24 @@
 //! mean the default class name both that class and `""`.
 
 mod csi_sidecars;
+mod shared_claims;
 
 use crate::kubernetes::claim::{
     AccessModes, Claim, ClaimKind, Claims, MANY_WRITERS, ONE_NODE, ONE_POD, STEPS_FOR_A_MODE, read_claims,
 };
 use crate::kubernetes::field::{Field, Unreadable, quoted, short};
+use crate::kubernetes::kind::Kind;
 use crate::kubernetes::listing::first_few;
 use crate::kubernetes::owner::is_owned_by;
 use crate::kubernetes::request::{Operation, Request};
 use crate::kubernetes::volume_source::{MIGRATED_TO_CSI, VolumeSource};
 use crate::logic::Budget;
+use crate::rules::cluster::{Live, Missing, WhenUnreadable};
 use crate::rules::decision::Report;
-use crate::rules::finding::{Code, Few, Finding};
+use crate::rules::finding::{Code, Few, Finding, Severity};
 use crate::rules::glob::Glob;
 use crate::rules::rule::{Rule, Stopped};
-use crate::rules::section::{choice, only_keys, when_cluster_unreadable};
+use crate::rules::section::{choice, level, only_keys, when_cluster_unreadable};
 
 /// The users as which the kube-controller-manager makes claims from templates: usually one account for each controller,
 /// otherwise its own.
@@ -38,6 +42,8 @@ const CLAIM_MAKERS: [&str; 3] = [
 pub struct AccessModesRule {
     single_writer: Vec<SingleWriter>,
     csi_sidecars: bool,
+    shared_claims: Option<Severity>,
+    when_unreadable: Option<WhenUnreadable>,
 }
 
 /// Steps for comparing the class of one claim with one pattern of `singleWriter`.
@@ -56,12 +62,13 @@ impl AccessModesRule {
     /// # Errors
     /// A key or value that is not known.
     pub fn read(section: &Field<'_, '_>) -> Result<Self, Unreadable> {
-        only_keys(section, &["singleWriter", "csiSidecars", "whenClusterUnreadable"])?;
-        when_cluster_unreadable(section)?;
+        only_keys(section, &["singleWriter", "csiSidecars", "sharedClaims", "whenClusterUnreadable"])?;
         let single_writer = section.get("singleWriter")?;
         Ok(AccessModesRule {
             single_writer: single_writer.each(SingleWriter::read)?,
             csi_sidecars: section.boolean_of("csiSidecars")?.unwrap_or(false),
+            shared_claims: level(&section.get("sharedClaims")?)?,
+            when_unreadable: when_cluster_unreadable(section)?,
         })
     }
 }
@@ -94,7 +101,17 @@ fn matches(globs: Option<&[Glob]>, name: &str) -> bool {
 }
 
 impl Rule for AccessModesRule {
-    fn judge(&self, request: &Request<'_, '_>, budget: &mut Budget, report: &mut Report) -> Result<(), Stopped> {
+    fn needs(&self) -> Vec<Kind> {
+        if self.shared_claims.is_some() { vec![Kind::Pod, Kind::PersistentVolumeClaim] } else { Vec::new() }
+    }
+
+    fn judge(
+        &self,
+        request: &Request<'_, '_>,
+        live: &Live<'_>,
+        budget: &mut Budget,
+        report: &mut Report,
+    ) -> Result<(), Stopped> {
         // A write of a claim's status stores its annotations too, and the beta annotation names the class: the API server
         // takes back the spec only (`persistentvolumeclaimStatusStrategy.PrepareForUpdate`), and unlike
         // `ValidatePersistentVolumeClaimUpdate`, `ValidatePersistentVolumeClaimStatusUpdate` lets the annotation change.
@@ -106,7 +123,17 @@ impl Rule for AccessModesRule {
             return judge_volume(request, budget, report);
         }
         self.judge_claims(request, budget, report)?;
-        if self.csi_sidecars { csi_sidecars::judge(request, budget, report) } else { Ok(()) }
+        if self.csi_sidecars {
+            csi_sidecars::judge(request, budget, report)?;
+        }
+        if let Some(severity) = self.shared_claims
+            && let Err(unread) = shared_claims::judge(severity, request, live, budget, report)?
+        {
+            let mut missing = Missing::default();
+            missing.add(unread, "sharedClaims", WhenUnreadable::by_default(severity));
+            missing.find(self.when_unreadable, report);
+        }
+        Ok(())
     }
 }
 

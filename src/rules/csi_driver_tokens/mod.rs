@@ -2,21 +2,27 @@
 //!
 //! This rule judges a CSIDriver with `tokenRequests`; without them the driver gets no token. On an UPDATE it leaves alone
 //! each token that reaches the driver as it did before: it judges what is new. A token is identified by its audience, so a
-//! shorter lifetime for a token that is still in the volume context is not a new leak.
+//! shorter lifetime for a token that is still in the volume context is not a new leak. Where the settings ask for it, it reads
+//! the cluster: whether every node is ready for tokens in `secrets`.
+
+mod rollout;
 
 use crate::kubernetes::csi_driver::{
     CsiDriver, DEFAULT_EXPIRATION_SECONDS, EXPIRATION_SECONDS, EXTENDED_SECONDS, TokenRequest,
 };
 use crate::kubernetes::field::{Field, Unreadable, short};
+use crate::kubernetes::kind::Kind;
 use crate::kubernetes::listing::first_few;
 use crate::kubernetes::names::Names;
 use crate::kubernetes::request::Request;
 use crate::logic::Budget;
+use crate::rules::cluster::{Live, Missing, WhenUnreadable};
 use crate::rules::decision::Report;
 use crate::rules::finding::{Code, Few, Finding};
 use crate::rules::glob::Glob;
 use crate::rules::rule::{Rule, Stopped};
-use crate::rules::section::{NEEDS_CLUSTER, only_keys, when_cluster_unreadable};
+use crate::rules::section::{only_keys, when_cluster_unreadable};
+use rollout::Rollout;
 
 /// The lines about every token in the volume context: why not there, what instead, in which order, and the way back.
 const WHY_SECRETS: &[&str] = &[
@@ -43,6 +49,8 @@ pub struct CsiDriverTokens {
     /// The audiences of the API server, in addition to the empty one.
     api_server_audiences: Vec<String>,
     require_republish: bool,
+    rollout: Option<Rollout>,
+    when_unreadable: Option<WhenUnreadable>,
 }
 
 /// The audiences that the drivers with one of these names may ask for.
@@ -61,7 +69,7 @@ struct Seconds {
 
 impl CsiDriverTokens {
     /// # Errors
-    /// A key or value that is not known, or that needs the live cluster.
+    /// A key or value that is not known.
     pub fn read(section: &Field<'_, '_>) -> Result<Self, Unreadable> {
         only_keys(
             section,
@@ -75,11 +83,6 @@ impl CsiDriverTokens {
                 "whenClusterUnreadable",
             ],
         )?;
-        let rollout = section.get("rollout")?;
-        if rollout.is_present() {
-            return Err(rollout.unreadable(NEEDS_CLUSTER));
-        }
-        when_cluster_unreadable(section)?;
         let audiences = section.get("audiences")?;
         let rules = audiences.each(Audiences::read)?;
         let own = section.get("apiServerAudiences")?;
@@ -90,6 +93,8 @@ impl CsiDriverTokens {
             expiration: Seconds::read(&section.get("expirationSeconds")?)?,
             api_server_audiences: own_audiences.into_iter().map(str::to_owned).collect(),
             require_republish: section.boolean_of("requireRepublish")?.unwrap_or(false),
+            rollout: Rollout::read(&section.get("rollout")?)?,
+            when_unreadable: when_cluster_unreadable(section)?,
         })
     }
 
@@ -154,7 +159,17 @@ impl Seconds {
 }
 
 impl Rule for CsiDriverTokens {
-    fn judge(&self, request: &Request<'_, '_>, budget: &mut Budget, report: &mut Report) -> Result<(), Stopped> {
+    fn needs(&self) -> Vec<Kind> {
+        self.rollout.as_ref().map(Rollout::needs).unwrap_or_default()
+    }
+
+    fn judge(
+        &self,
+        request: &Request<'_, '_>,
+        live: &Live<'_>,
+        budget: &mut Budget,
+        report: &mut Report,
+    ) -> Result<(), Stopped> {
         if !request.stores() || !request.is_about("storage.k8s.io", "CSIDriver") {
             return Ok(());
         }
@@ -169,6 +184,11 @@ impl Rule for CsiDriverTokens {
         judgement.audiences(report);
         judgement.expiration(report);
         judgement.republish(report);
+        if let Some(rollout) = &self.rollout {
+            let mut missing = Missing::default();
+            report.find_all(rollout.find(name, (&old, &new), live, &mut missing, budget)?);
+            missing.find(self.when_unreadable, report);
+        }
         Ok(())
     }
 }

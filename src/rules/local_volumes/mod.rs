@@ -32,7 +32,7 @@ use crate::logic::Domain;
 use crate::rules::cluster::{Live, Missing, WhenUnreadable};
 use crate::rules::decision::Report;
 use crate::rules::finding::Severity;
-use crate::rules::rule::{LiveRule, Stopped};
+use crate::rules::rule::{Rule, Stopped};
 use crate::rules::section::{level, only_keys, when_cluster_unreadable};
 
 /// The label by which a node is named where the settings name no other.
@@ -126,7 +126,7 @@ fn read_provisioner(item: &Field<'_, '_>) -> Result<String, Unreadable> {
     }
 }
 
-impl LiveRule for LocalVolumes {
+impl Rule for LocalVolumes {
     fn needs(&self) -> Vec<Kind> {
         let nodes = self.missing_node.map(|_| Kind::Node);
         nodes.into_iter().chain(self.overlap.map(|_| Kind::PersistentVolume)).collect()

@@ -1,50 +1,71 @@
-//! `nodeTaints`: taints that should be numeric but are not.
+//! `nodeTaints`: taints that should be numeric but are not, and taints that evict pods.
 //!
 //! The API server accepts any label value as a taint's value. If the value is not a canonical number, no `Gt` or `Lt`
 //! tolerates the taint, and nothing warns of it: a `NoExecute` taint that becomes `high` evicts every pod that relies on
 //! numbers.
+
+mod evictions;
 
 use std::collections::BTreeMap;
 
 use k8s_openapi::api::core::v1::Taint;
 
 use crate::kubernetes::field::{Field, Unreadable, short};
+use crate::kubernetes::kind::Kind;
 use crate::kubernetes::request::Request;
 use crate::kubernetes::toleration::{canonical_number, read_taints, taint_text};
 use crate::logic::{Budget, Domain};
+use crate::rules::cluster::{Live, Missing, WhenUnreadable};
 use crate::rules::decision::Report;
 use crate::rules::finding::{Code, Few, Finding};
 use crate::rules::rule::{Rule, Stopped};
-use crate::rules::section::{only_keys, when_cluster_unreadable, without_cluster};
+use crate::rules::section::{level, only_keys, when_cluster_unreadable};
+use evictions::Evictions;
 
 /// The section's settings.
 #[derive(Debug)]
 pub struct NodeTaints {
     numeric_keys: Vec<String>,
+    evictions: Option<Evictions>,
+    when_unreadable: Option<WhenUnreadable>,
 }
 
 impl NodeTaints {
     /// # Errors
-    /// Whatever is not exactly understood, or needs the live cluster.
+    /// Whatever is not exactly understood.
     pub fn read(section: &Field<'_, '_>) -> Result<Self, Unreadable> {
         only_keys(section, &["numericKeys", "evictions", "maxEvictions", "whenClusterUnreadable"])?;
-        without_cluster(&section.get("evictions")?, &["ignore"], &["warn", "deny"])?;
-        when_cluster_unreadable(section)?;
         let most = section.get("maxEvictions")?;
         if most.integer()?.is_some_and(|most| most < 0) {
             return Err(most.unacceptable("0 or more pods"));
         }
+        let most = most.integer()?.unwrap_or(0);
+        let evictions = level(&section.get("evictions")?)?.map(|severity| Evictions { severity, most });
         let keys = section.get("numericKeys")?;
         let read_key = |item: Field<'_, '_>| match item.required_string()? {
             key if Domain::Name.contains(key) => Ok(key.to_owned()),
             _ => Err(item.unacceptable("a valid taint key")),
         };
-        Ok(NodeTaints { numeric_keys: keys.items()?.map(read_key).collect::<Result<_, _>>()? })
+        Ok(NodeTaints {
+            numeric_keys: keys.items()?.map(read_key).collect::<Result<_, _>>()?,
+            evictions,
+            when_unreadable: when_cluster_unreadable(section)?,
+        })
     }
 }
 
 impl Rule for NodeTaints {
-    fn judge(&self, request: &Request<'_, '_>, budget: &mut Budget, report: &mut Report) -> Result<(), Stopped> {
+    fn needs(&self) -> Vec<Kind> {
+        self.evictions.map(|_| Kind::Pod).into_iter().collect()
+    }
+
+    fn judge(
+        &self,
+        request: &Request<'_, '_>,
+        live: &Live<'_>,
+        budget: &mut Budget,
+        report: &mut Report,
+    ) -> Result<(), Stopped> {
         if !request.stores() || !request.is_about("", "Node") {
             return Ok(());
         }
@@ -67,6 +88,16 @@ impl Rule for NodeTaints {
             }
         }
         report.find_few(few);
+        if let Some(evictions) = self.evictions {
+            match evictions.find(request.object_name()?, &old, &new, &added_evicting(&old, &new), live, budget) {
+                Ok(found) => report.find_all(found),
+                Err(unread) => {
+                    let mut missing = Missing::default();
+                    missing.add(unread, "evictions", WhenUnreadable::by_default(evictions.severity));
+                    missing.find(self.when_unreadable, report);
+                }
+            }
+        }
         Ok(())
     }
 }
@@ -84,6 +115,16 @@ impl NodeTaints {
         budget.spend(list.items()?.len().saturating_mul(steps))?;
         Ok(read_taints(&list)?)
     }
+}
+
+/// The positions of the `NoExecute` taints that are new or changed.
+fn added_evicting(old: &[Taint], new: &[Taint]) -> Vec<usize> {
+    let mut was_there = BTreeMap::new();
+    for taint in old {
+        was_there.insert(spelling(taint), String::new());
+    }
+    let is_added = |taint: &Taint| taint.effect == "NoExecute" && !was_there.contains_key(&spelling(taint));
+    new.iter().enumerate().filter(|(_, taint)| is_added(taint)).map(|(index, _)| index).collect()
 }
 
 /// Steps for one taint that is read and looked up.

@@ -12,6 +12,7 @@
 
 use k8s_openapi::api::core::v1::Toleration;
 
+mod attraction;
 mod judgement;
 mod settings;
 mod side;
@@ -25,11 +26,13 @@ use self::judgement::Judgement;
 use self::standard::{Injection, Standard};
 use self::taint_space::{Lists, TaintSpace};
 use crate::kubernetes::field::Field;
+use crate::kubernetes::kind::Kind;
 use crate::kubernetes::mirror_pod::is_mirror_pod;
 use crate::kubernetes::pod::{PodTemplate, has_pod, with_pod};
 use crate::kubernetes::request::Request;
 use crate::kubernetes::toleration::read_tolerations;
 use crate::logic::Budget;
+use crate::rules::cluster::{Live, Missing, WhenUnreadable};
 use crate::rules::decision::Report;
 use crate::rules::rule::{Rule, Stopped};
 
@@ -73,7 +76,17 @@ fn read<'v>(
 }
 
 impl Rule for Tolerations {
-    fn judge(&self, request: &Request<'_, '_>, budget: &mut Budget, report: &mut Report) -> Result<(), Stopped> {
+    fn needs(&self) -> Vec<Kind> {
+        if self.attraction { vec![Kind::Node] } else { Vec::new() }
+    }
+
+    fn judge(
+        &self,
+        request: &Request<'_, '_>,
+        live: &Live<'_>,
+        budget: &mut Budget,
+        report: &mut Report,
+    ) -> Result<(), Stopped> {
         if !request.stores() || request.sub_resource.is_some() || !has_pod(request.group, request.kind) {
             return Ok(());
         }
@@ -103,6 +116,16 @@ impl Rule for Tolerations {
         judgement.find(report, budget);
         if let Some(name) = node_name {
             judgement.names_a_node(name, &new.node_name_path, report, budget);
+        }
+        if self.attraction {
+            match attraction::find(request, &new.tolerations, &old, &new.path, live, budget)? {
+                Ok(found) => report.find_all(found),
+                Err(unread) => {
+                    let mut missing = Missing::default();
+                    missing.add(unread, "attraction", WhenUnreadable::Allow);
+                    missing.find(self.when_unreadable, report);
+                }
+            }
         }
         Ok(())
     }

@@ -6,7 +6,8 @@ use super::side::Permitted;
 use crate::kubernetes::field::{Field, Unreadable};
 use crate::kubernetes::toleration::{Comparison, EFFECTS, FOR_EVER, comparison, read_toleration};
 use crate::logic::Domain;
-use crate::rules::section::{choice, only_keys};
+use crate::rules::cluster::WhenUnreadable;
+use crate::rules::section::{choice, only_keys, when_cluster_unreadable};
 
 /// The section's settings.
 #[derive(Debug)]
@@ -18,13 +19,19 @@ pub struct Tolerations {
     pub(super) numeric_operators: bool,
     /// Whether a pod may name its node.
     pub(super) node_name: bool,
+    /// Whether a numeric toleration is reported that does not keep its pod away from other nodes.
+    pub(super) attraction: bool,
+    pub(super) when_unreadable: Option<WhenUnreadable>,
 }
 
 impl Tolerations {
     /// # Errors
     /// Whatever is not exactly understood, and entries that the API server would refuse as a toleration.
     pub fn read(section: &Field<'_, '_>) -> Result<Self, Unreadable> {
-        only_keys(section, &["allowed", "denied", "standard", "numericOperators", "nodeName"])?;
+        only_keys(
+            section,
+            &["allowed", "denied", "standard", "numericOperators", "nodeName", "attraction", "whenClusterUnreadable"],
+        )?;
         let allowed = section.get("allowed")?;
         let denied = section.get("denied")?;
         let entries: Result<Vec<Permitted>, Unreadable> = allowed.items()?.map(|item| read_allowed(&item)).collect();
@@ -35,6 +42,8 @@ impl Tolerations {
             standard: section.get("standard")?.boolean()?.unwrap_or(true),
             numeric_operators: allow_or_deny("numericOperators")?.unwrap_or(true),
             node_name: allow_or_deny("nodeName")?.unwrap_or(false),
+            attraction: choice(&section.get("attraction")?, &[("warn", true), ("ignore", false)])?.unwrap_or(false),
+            when_unreadable: when_cluster_unreadable(section)?,
         })
     }
 }

@@ -18,7 +18,7 @@ use crate::rules::STEPS;
 use crate::rules::cluster::{Live, Missing, Unread, WhenUnreadable};
 use crate::rules::decision::{Annotation, Report};
 use crate::rules::finding::{Code, Finding, Severity};
-use crate::rules::rule::{LiveRule, Stopped};
+use crate::rules::rule::{Rule, Stopped};
 use crate::rules::section::{choice, level, only_keys, when_cluster_unreadable};
 
 use crate::kubernetes::field::{Field, Unreadable, short};
@@ -102,7 +102,7 @@ impl VolumeNodeAffinity {
     }
 }
 
-impl LiveRule for VolumeNodeAffinity {
+impl Rule for VolumeNodeAffinity {
     fn judge(
         &self,
         request: &Request<'_, '_>,
