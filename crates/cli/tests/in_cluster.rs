@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use testkit::Case;
 use testkit::api_server::ApiServer;
 
-const IN_USE: &str = "live/volume-node-affinity/running-pod";
+const IN_USE: &str = "volume-node-affinity/live-running-pod";
 
 fn case(name: &str) -> Case {
     let all = testkit::cases().unwrap();

@@ -11,6 +11,7 @@ use testkit::api_server::ApiServer;
 use testkit::fake_host::Cause;
 
 use crate::cluster::limits;
+use crate::cluster_cases::stored;
 use crate::running::{built, start_with};
 
 /// The kinds that cases have in their clusters.
@@ -22,7 +23,7 @@ fn served(case: &Case) -> Option<ApiServer> {
     let api = ApiServer::start();
     let mut objects = Vec::new();
     case.host_with(|all| objects.clone_from(all));
-    objects.iter().for_each(|object| api.put(object));
+    objects.iter().filter_map(stored).for_each(|object| api.put(&object));
     for (unreadable, cause) in case.unreadable() {
         for kind in KINDS.into_iter().filter(|kind| unreadable == "*" || unreadable == kind.name()) {
             let resource = kind.resource().plural;

@@ -13,7 +13,7 @@ use testkit::Case;
 use crate::cluster::Fixture;
 
 /// An object as the API server would have it.
-fn stored(object: &Value) -> Option<Value> {
+pub fn stored(object: &Value) -> Option<Value> {
     let kind = Kind::named(object["kind"].as_str()?)?;
     if object["apiVersion"] != kind.resource().api_version || !object["metadata"]["name"].is_string() {
         return None;
