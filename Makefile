@@ -18,7 +18,7 @@ LOCKED := $(if $(wildcard Cargo.lock),--locked)
 
 .PHONY: help
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-19s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 .PHONY: module
 module: ## Build the policy module, target/placement-guard.wasm, annotated for Kubewarden
@@ -49,6 +49,11 @@ test: module size ## All tests, natively and in wasmtime, of a module that is sm
 	.ci/need-registry
 	cargo test $(LOCKED) --workspace
 	$(MAKE) --no-print-directory npm-test
+
+.PHONY: checked-module-test
+checked-module-test: ## Run the cases and the broken requests in a module that checks its own invariants
+	.ci/build-wasm placement-guard target/placement-guard.checked.wasm checked-module
+	PLACEMENT_GUARD_MODULE=placement-guard.checked.wasm cargo test $(LOCKED) --workspace --test corpus --test hostile
 
 .PHONY: npm
 npm: ## Make the npm package, in target/npm

@@ -215,11 +215,19 @@ func (c *cluster) outage(ctx context.Context) error {
 		"placement-guard gave no decision, so the request is refused: failed to send external data request"); err != nil {
 		return err
 	}
-	if err := c.api.create(ctx, zonal("untouched", "us-east1-b"), false); err == nil {
-		return fmt.Errorf("a volume was accepted while no server could judge it")
+	if err := c.refusesUnjudged(ctx, "untouched"); err != nil {
+		return err
 	}
 	if err := c.runProvider(ctx); err != nil {
 		return err
 	}
 	return ask("up", "62")
+}
+
+// refusesUnjudged fails if the cluster accepts a new volume while no server of ours runs.
+func (c *cluster) refusesUnjudged(ctx context.Context, volume string) error {
+	if err := c.api.create(ctx, zonal(volume, "us-east1-b"), false); err == nil {
+		return fmt.Errorf("a volume was accepted while no server could judge it")
+	}
+	return nil
 }

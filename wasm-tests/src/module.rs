@@ -22,9 +22,10 @@ const INSTANCES: u32 = 256;
 pub struct Module(host::Module);
 
 impl Module {
-    /// Where `make module` puts what it builds.
+    /// Where `make module` puts what it builds, unless the variable `PLACEMENT_GUARD_MODULE` names another file in `target/`.
     pub fn built_path() -> PathBuf {
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/placement-guard.wasm")
+        let name = std::env::var("PLACEMENT_GUARD_MODULE").unwrap_or_else(|_| String::from("placement-guard.wasm"));
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../target").join(name)
     }
 
     /// What `make module` built.

@@ -255,7 +255,8 @@ fn what_cannot_be_packaged_pushed_or_kept_is_said_and_nothing_is_left() {
         (
             "push module.wasm ghcr.io/guard:v1 --insecure",
             String::from(
-                "`--insecure` speaks plain HTTP, and `ghcr.io` is not on this machine; without this option, the program uses HTTPS",
+                "`--insecure` speaks plain HTTP, and `ghcr.io` is not on this machine; without this option, the \
+                 program uses HTTPS",
             ),
         ),
         (

@@ -105,7 +105,7 @@ fn the_module_decides_about_the_settings_too() {
     let mut check = folder.command();
     check.args(["check", "--settings", "settings.yaml", "request.json", "--module"]).arg(built_module());
     program::ran(check, b"").complained(
-        "settings.yaml:2:20: volumeNodeAffinity.allow[1]: must be one of `widened`, `narrowed`, `shifted`, `undecided`, is \
+        "settings.yaml:2:20: volumeNodeAffinity.allow[1]: must be one of `widened`, `narrowed`, `shifted`, `undecided`, but is \
          `equal`; write settings that this module knows",
     );
 }
@@ -139,6 +139,7 @@ fn what_is_no_module_is_said() {
          `HOST/REPOSITORY:TAG` or `HOST/REPOSITORY@sha256:…`",
     );
     check("ghcr.io/guard:v1 --insecure").complained(
-        "`--insecure` speaks plain HTTP, and `ghcr.io` is not on this machine; without this option, the program uses HTTPS",
+        "`--insecure` speaks plain HTTP, and `ghcr.io` is not on this machine; without this option, the program uses \
+         HTTPS",
     );
 }

@@ -38,7 +38,7 @@ const PLACES: [(&str, &str); 14] = [
         "{volumeNodeAffinity: {\"allow\": [widened, equal]}}",
     ),
     (
-        "settings.yaml:4:31: volumeNodeAffinity.topology.zones.us-east1[1]: must be a zone",
+        "settings.yaml:4:31: volumeNodeAffinity.topology.zones.us-east1[1]: must be a valid label value",
         "volumeNodeAffinity:\n  topology:\n    zones:\n      us-east1: [us-east1-b,  \"not a zone\"]\n",
     ),
     (

@@ -15,7 +15,8 @@ pub enum RegistryError {
     #[error("`{reference}` has a digest, but the digest is known only after the push; write `HOST/REPOSITORY:TAG`")]
     PushToDigest { reference: String },
     #[error(
-        "`--insecure` speaks plain HTTP, and `{host}` is not on this machine; without this option, the program uses HTTPS"
+        "`--insecure` speaks plain HTTP, and `{host}` is not on this machine; without this option, the program uses \
+         HTTPS"
     )]
     InsecureElsewhere { host: String },
     #[error("cannot be pushed: {0}")]

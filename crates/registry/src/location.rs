@@ -97,7 +97,8 @@ mod tests {
         }
         for host in ["ghcr.io", "10.0.0.1:5000", "localhost.example.com", "registry:5000"] {
             let complaint = format!(
-                "`--insecure` speaks plain HTTP, and `{host}` is not on this machine; without this option, the program uses HTTPS"
+                "`--insecure` speaks plain HTTP, and `{host}` is not on this machine; without this option, the \
+                 program uses HTTPS"
             );
             assert_eq!(read(&format!("{host}/guard:v1"), true), Err(complaint));
         }

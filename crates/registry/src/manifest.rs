@@ -126,7 +126,8 @@ mod tests {
         let cases = [
             (
                 manifest(&[tar]),
-                "its layer is `application/vnd.oci.image.layer.v1.tar`; expected `application/vnd.wasm.content.layer.v1+wasm`",
+                "its layer is `application/vnd.oci.image.layer.v1.tar`; expected \
+                 `application/vnd.wasm.content.layer.v1+wasm`",
             ),
             (manifest(&[]), "it has 0 layers; expected exactly one"),
             (manifest(&[wasm.clone(), wasm]), "it has 2 layers; expected exactly one"),

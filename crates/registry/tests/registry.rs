@@ -104,7 +104,8 @@ fn a_registry_with_passwords_wants_the_right_one() {
     let file = file.display();
     let refusal = |doing: &str, credentials: &str| {
         format!(
-            "`{host}` does not let this user {doing} `{reference}`: {credentials}; `docker login {host}` stores new ones"
+            "`{host}` does not let this user {doing} `{reference}`: {credentials}; `docker login {host}` stores new \
+             ones"
         )
     };
     let absent = "no credentials were sent, because there is no Docker configuration folder";
@@ -125,7 +126,8 @@ fn a_registry_with_passwords_wants_the_right_one() {
     assert_eq!(
         failure(pull(&reference, &other, Trust::default(), &unwatched())),
         format!(
-            "the credentials for `{host}` in `{file}` cannot be used: it is not a Docker configuration file; `docker login {host}` writes new ones"
+            "the credentials for `{host}` in `{file}` cannot be used: it is not a Docker configuration file; `docker \
+             login {host}` writes new ones"
         )
     );
 }

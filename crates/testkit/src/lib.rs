@@ -4,10 +4,12 @@
 pub mod api_server;
 pub mod benchmark_cases;
 mod case;
+mod costs;
 pub mod fake_host;
 pub mod golden;
 pub mod registry_server;
 mod shrinking;
 
 pub use case::{Case, cases, recorded};
+pub use costs::print_costs;
 pub use shrinking::max_shrink_iters;

@@ -23,8 +23,8 @@ const WHY_SECRETS: &[&str] = &[
     "`volume_context` is not kept secret: drivers logged it together with the tokens (CVE-2023-2878 in secrets-store, \
      CVE-2024-3744 in azure-file)",
     "accepted: `serviceAccountTokenInSecrets: true`",
-    "upgrade in this order: API servers and kubelets to 1.35 or later; then the driver on every node, to a version that reads \
-     `secrets` and falls back to `volume_context`; then set this field, in a separate update",
+    "upgrade in this order: API servers and kubelets to 1.35 or later; then the driver on every node, to a version that \
+     reads `secrets` and falls back to `volume_context`; then set this field, in a separate update",
     "API servers before 1.35 drop the field, so `requireSecrets` cannot be met there",
     "in an incident, `enforcement: warn` or `exempt` in the settings of `csiDriverTokens` lets this request pass",
 ];
@@ -201,7 +201,8 @@ impl Judgement<'_> {
         }
         if before.token_in_secrets == Some(true) && !now.is_empty() {
             let headline = format!(
-                "token back to volume context: driver `{name}` used to get its tokens in `secrets`, and now gets them in `volume_context`"
+                "token back to volume context: driver `{name}` used to get its tokens in `secrets`, and now gets them \
+                 in `volume_context`"
             );
             let finding = Finding::new(Code::TokenBackToVolumeContext, headline)
                 .detail(format!("{field}, was `true`, with tokens for {}", audiences(&now)))
@@ -231,7 +232,8 @@ impl Judgement<'_> {
                     .detail(format!("spec.tokenRequests[{index}].audience: `{}`", short(request.audience, 200)));
                 if request.audience.is_empty() {
                     finding = finding.detail(
-                        "with such a token the driver can act as the pod when it calls the API server; to allow this, list `\"\"`",
+                        "with such a token the driver can act as the pod when it calls the API server; to allow this, \
+                         list `\"\"`",
                     );
                 }
                 finding.detail(match (mine.is_empty(), allowed.is_empty()) {
@@ -258,13 +260,16 @@ impl Judgement<'_> {
             }
             few.push_with(|| {
                 let headline = format!(
-                    "token expiration out of range: driver `{}` gets tokens that are valid for {lifetime} s, accepted: {}",
+                    "token expiration out of range: driver `{}` gets tokens that are valid for {lifetime} s, \
+                     accepted: {}",
                     self.name,
                     limits.describe()
                 );
                 let value = match request.expiration_seconds {
                     Some(seconds) => format!("`{seconds}`"),
-                    None => format!("absent, which defaults to {DEFAULT_EXPIRATION_SECONDS} s when the token is requested"),
+                    None => {
+                        format!("absent, which defaults to {DEFAULT_EXPIRATION_SECONDS} s when the token is requested")
+                    }
                 };
                 let finding = Finding::new(Code::TokenExpirationOutOfRange, headline)
                     .detail(format!("spec.tokenRequests[{index}].expirationSeconds: {value}"))
@@ -278,7 +283,8 @@ impl Judgement<'_> {
                          (`--service-account-extend-token-expiration` is on by default)"
                     ))
                     .detail(format!(
-                        "accepted: any number other than {EXTENDED_SECONDS}; `csiDriverTokens.apiServerAudiences` lists the API server's own audiences"
+                        "accepted: any number other than {EXTENDED_SECONDS}; `csiDriverTokens.apiServerAudiences` \
+                         lists the API server's own audiences"
                     ))
             });
         }
@@ -301,7 +307,8 @@ impl Judgement<'_> {
                 audiences(&added)
             ))
             .detail(
-                "accepted: `requiresRepublish: true`, with which the kubelet passes fresh tokens to the driver periodically",
+                "accepted: `requiresRepublish: true`, with which the kubelet passes fresh tokens to the driver \
+                 periodically",
             );
         report.find(finding);
     }

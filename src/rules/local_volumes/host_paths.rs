@@ -129,13 +129,15 @@ impl<'v> Excess<'v> {
                 Some(match most {
                     Access::RecursiveReadOnly => MOUNT_RECURSIVELY,
                     _ => {
-                        "accepted: `readOnly: true` without `mountPropagation: Bidirectional` on every mount of the volume"
+                        "accepted: `readOnly: true` without `mountPropagation: Bidirectional` on every mount of the \
+                         volume"
                     }
                 }),
             ),
             Excess::Mount(_, Mount { container, .. }) => (
                 format!(
-                    "container `{}` may write to what is mounted below {path}, which is allowed only as recursively read-only",
+                    "container `{}` may write to what is mounted below {path}, which is allowed only as recursively \
+                     read-only",
                     short(container, 63)
                 ),
                 Some(MOUNT_RECURSIVELY),
@@ -160,7 +162,8 @@ fn not_recursive_finding(volumes: &str, volume: &HostPathVolume<'_>, container: 
     Finding::new(Code::HostPathNotRecursive, headline)
         .detail(shown_path(&field_of(volumes, volume), volume.path))
         .detail(
-            "to prevent this, set `recursiveReadOnly: Enabled` on the mount; to require that, set `readOnly: recursive` in `hostPaths`",
+            "to prevent this, set `recursiveReadOnly: Enabled` on the mount; to require that, set `readOnly: \
+             recursive` in `hostPaths`",
         )
 }
 

@@ -39,7 +39,8 @@ pub fn foreign_node(
         .detail(format!("the credentials of `{user}` are bound to node `{node}`"))
         .detail(format!("accepted from this user: `local` and `hostPath` volumes that are pinned to `{node}`"))
         .detail(
-            "this rule compares the node's name with its label; if they differ, list in `pinnedBy` a label whose value is the node's name",
+            "this rule compares the node's name with its label; if they differ, list in `pinnedBy` a label whose \
+             value is the node's name",
         )
         .detail("list a client that manages volumes of all nodes under `localVolumes.exempt`");
     Some(finding)
