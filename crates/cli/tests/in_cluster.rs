@@ -131,7 +131,7 @@ fn a_cluster_that_cannot_be_read_is_not_taken_for_an_empty_one() {
     let cluster = |path: &str| folder.run(&format!("{CHECK} --cluster {path}"));
     cluster("empty.yaml").complained(&format!("empty.yaml: holds no document; {remedy}"));
     cluster("number.yaml")
-        .complained(&format!("number.yaml:1: metadata.labels.zone: must be a string, is a number: `5`; {remedy}"));
+        .complained(&format!("number.yaml:1: metadata.labels.zone: must be a string, but is a number: `5`; {remedy}"));
     cluster("nameless.yaml").complained(&format!("nameless.yaml:2: is a `Pod` without a name; {remedy}"));
     for path in ["values.yaml", "broken", "absent.yaml", "cluster.json --cluster values.yaml"] {
         let ran = cluster(path);
