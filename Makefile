@@ -18,7 +18,7 @@ LOCKED := $(if $(wildcard Cargo.lock),--locked)
 
 .PHONY: help
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-19s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 .PHONY: module
 module: ## Build the policy module, target/placement-guard.wasm, annotated for Kubewarden
@@ -49,6 +49,11 @@ test: module size ## All tests, natively and in wasmtime, of a module that is sm
 	.ci/need-registry
 	cargo test $(LOCKED) --workspace
 	$(MAKE) --no-print-directory npm-test
+
+.PHONY: checked-module-test
+checked-module-test: ## Run the cases and the broken requests in a module that checks its own invariants
+	.ci/build-wasm placement-guard target/placement-guard.checked.wasm checked-module
+	PLACEMENT_GUARD_MODULE=placement-guard.checked.wasm cargo test $(LOCKED) --workspace --test corpus --test hostile
 
 .PHONY: npm
 npm: ## Make the npm package, in target/npm
@@ -94,6 +99,10 @@ load: module ## Drive the server with Gatekeeper's own client, next to one that 
 	go -C tests/cluster/gatekeeper build -o $(CURDIR)/target/cluster/gatekeeper-load ./load
 	cargo run --quiet $(LOCKED) --release --package server --example load -- \
 		target/cluster/gatekeeper-load $(or $(REQUESTS),200000)
+
+.PHONY: cluster-memory
+cluster-memory: ## Measure the memory that the server needs to hold 5,000 nodes and 50,000 pods, and how long it takes to list them
+	cargo run --quiet $(LOCKED) --release --package server --example cluster_memory
 
 .PHONY: rego-bench
 rego-bench: ## Measure the templates on objects with many entries, in Gatekeeper's engine

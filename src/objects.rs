@@ -28,10 +28,17 @@ impl Objects {
     /// What is not JSON, and what is no object of Kubernetes.
     pub fn read(json: &str) -> Result<Self, Unreadable> {
         let document = field::parse(json.as_bytes())?;
-        let root = Field::root("cluster", &document);
+        Objects::of(&Field::root("cluster", &document))
+    }
+
+    /// The same for JSON that was parsed.
+    ///
+    /// # Errors
+    /// What is no object of Kubernetes.
+    pub fn of(root: &Field<'_, '_>) -> Result<Self, Unreadable> {
         let mut objects = Objects::of_kinds(&Kind::ALL);
         if root.check_object().is_ok() {
-            objects.add(&root)?;
+            objects.add(root)?;
         } else {
             for item in root.items()? {
                 objects.add(&item)?;
@@ -64,6 +71,14 @@ impl Objects {
         let Some(kind) = Kind::ALL.into_iter().find(|known| known.name() == kind && known.group() == group) else {
             return Ok(());
         };
+        self.insert(kind, object)
+    }
+
+    /// Adds an object of this kind, whether it says so itself or not.
+    ///
+    /// # Errors
+    /// What has no name.
+    pub fn insert(&mut self, kind: Kind, object: &Field<'_, '_>) -> Result<(), Unreadable> {
         let metadata = object.get("metadata")?;
         let name = metadata.get("name")?.required_string()?.to_owned();
         let namespace = metadata.string_of("namespace")?.filter(|name| !name.is_empty());

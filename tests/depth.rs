@@ -7,7 +7,7 @@ use serde_json::Value;
 
 const SETTINGS: &str = r#"{"volumeNodeAffinity":{}}"#;
 
-/// A request of so many levels: its own, that of its object, and lists in an annotation that nobody reads.
+/// A request of so many levels: its own, that of its object, and lists in an annotation that no rule reads.
 fn request(levels: usize) -> String {
     let (open, close) = ("[".repeat(levels - 2), "]".repeat(levels - 2));
     format!(

@@ -105,7 +105,7 @@ fn node_taints_are_read_strictly() {
         (json!({"maxEvictions": -1}), "nodeTaints.maxEvictions: must be 0 or more"),
         (json!({"numericKeys": "gpu"}), "nodeTaints.numericKeys: must be a list"),
         (json!({"numericKeys": [null]}), "nodeTaints.numericKeys[0]: is missing"),
-        (json!({"numericKeys": ["a/b/c"]}), "nodeTaints.numericKeys[0]: must be a taint's key"),
+        (json!({"numericKeys": ["a/b/c"]}), "nodeTaints.numericKeys[0]: must be a valid taint key"),
         (json!({"numeric": []}), "nodeTaints.numeric: is not a known key"),
     ] {
         let said = refusal("nodeTaints", &section).unwrap_or_else(|| panic!("{section} is valid"));

@@ -360,7 +360,7 @@ const MOVED: [(&str, &str); 14] = [
     ("TestValidateVolumeNodeAffinityUpdate#29", "equivalent"),
     // From no affinity to one: upstream always lets it through.
     ("TestValidateVolumeNodeAffinityUpdate#33", "narrowed"),
-    // `-1` is not a label value: both states match nothing.
+    // `-1` is not a valid label value: both states match nothing.
     ("TestValidateVolumeNodeAffinityUpdate#35", "equivalent"),
     // `Exists` without values and with an empty list of them is read alike.
     ("derived#127", "unchanged"),

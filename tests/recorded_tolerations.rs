@@ -191,7 +191,7 @@ fn random_points_are_tolerated_where_upstream_tolerates_them() {
         let taint = &taints(&json!([case["taint"]]))[0];
         both_say(&case, &tolerations(&json!([case["toleration"]])), taint, expected, &mut count);
     }
-    // `-3` is not a label value.
+    // `-3` is not a valid label value.
     count.is(2_500, &[(NOT_IN_THE_SPACE, 191)]);
     assert_eq!(tolerated, 313);
 }
@@ -383,7 +383,7 @@ fn whitelisted(case: &Value, inside: &Value, outside: &Value, expected: bool, co
     });
     let section = json!({"allowed": entries.collect::<Vec<_>>(), "standard": false});
     if let Some(said) = refusal("tolerations", &section) {
-        assert!(said.contains("`Exists` where there is no key"), "{case}: {said}");
+        assert!(said.contains("`Exists` when there is no key"), "{case}: {said}");
         assert!(!expected, "a refused entry covers nothing: {case}");
         return count.skip(NO_TOLERATION);
     }

@@ -318,8 +318,9 @@ impl<'v, 'p> Field<'v, 'p> {
     pub fn only(&self, known: &[&str]) -> Result<(), Unreadable> {
         for (name, _) in self.object()?.into_iter().flat_map(|members| members.iter()) {
             if !known.contains(&name) {
+                let one_of = if known.len() == 1 { "" } else { "one of " };
                 let expected = quoted(known);
-                return Err(self.below(name).unreadable(format!("is not a known key; expected one of {expected}")));
+                return Err(self.below(name).unreadable(format!("is not a known key; expected {one_of}{expected}")));
             }
         }
         Ok(())
@@ -338,25 +339,23 @@ impl<'v, 'p> Field<'v, 'p> {
 
     /// A complaint about this field that shows its value.
     pub fn unacceptable(&self, accepted: &str) -> Unreadable {
-        self.unreadable(format!("must be {accepted}, is `{}`", self.shown()))
+        self.unreadable(format!("must be {accepted}, but is {}", self.shown()))
     }
 
     fn wrong_type(&self, wanted: &str) -> Unreadable {
         let kind = match self.value {
-            None => "absent",
-            Some(Value::Null) => "null",
-            Some(Value::Bool(_)) => "a boolean",
-            Some(Value::Number(_)) => "a number",
-            Some(Value::Str(_)) => "a string",
-            Some(Value::Array(_)) => "a list",
-            Some(Value::Object(_)) => "an object",
+            None | Some(Value::Null | Value::Array(_)) => "",
+            Some(Value::Bool(_)) => "a boolean: ",
+            Some(Value::Number(_)) => "a number: ",
+            Some(Value::Str(_)) => "a string: ",
+            Some(Value::Object(_)) => "an object: ",
         };
-        self.unreadable(format!("must be {wanted}, is {kind}: `{}`", self.shown()))
+        self.unreadable(format!("must be {wanted}, but is {kind}{}", self.shown()))
     }
 
     /// The value in a few characters. A message must not show a whole subtree: it is long and may hold secrets.
     fn shown(&self) -> String {
-        match self.value {
+        let text = match self.value {
             None | Some(Value::Null) => String::from("null"),
             Some(Value::Bool(value)) => value.to_string(),
             Some(Value::Number(number)) => match (number.as_i64(), number.as_u64()) {
@@ -366,12 +365,19 @@ impl<'v, 'p> Field<'v, 'p> {
                 _ => String::from("…"),
             },
             Some(Value::Str(text)) => short(text, 60),
-            Some(Value::Array(items)) => format!("[{} items]", items.len()),
+            Some(Value::Array(items)) => {
+                return match items.len() {
+                    0 => String::from("an empty list"),
+                    1 => String::from("a list of 1 item"),
+                    count => format!("a list of {count} items"),
+                };
+            }
             Some(Value::Object(members)) => {
                 let names: Vec<&str> = members.iter().map(|(name, _)| name).take(5).collect();
                 short(&format!("{{{}}}", names.join(", ")), 60)
             }
-        }
+        };
+        format!("`{text}`")
     }
 
     /// The path from the root, as Kubernetes writes it: `spec.terms[0].key`, `metadata.labels[example.com/zone]`.

@@ -109,10 +109,10 @@ fn condition(requirement: &NodeSelectorRequirement) -> Result<Condition<'_>, (St
     let values: Vec<&str> = requirement.values.iter().flatten().map(String::as_str).collect();
     let complain = |field: &str, reason: String| (field.to_owned(), reason);
     let count = |accepted: &str| {
-        complain("values", format!("`{}` takes {accepted}, has {}", requirement.operator, values.len()))
+        complain("values", format!("`{}` must have {accepted}, but has {}", requirement.operator, values.len()))
     };
     if !Domain::Name.contains(&requirement.key) {
-        return Err(complain("key", format!("`{}` is not a label key", short(&requirement.key, 80))));
+        return Err(complain("key", format!("`{}` is not a valid label key", short(&requirement.key, 80))));
     }
     let condition = match requirement.operator.as_str() {
         "In" | "NotIn" if values.is_empty() => return Err(count("at least one value")),
@@ -138,7 +138,7 @@ fn condition(requirement: &NodeSelectorRequirement) -> Result<Condition<'_>, (St
     match values.iter().position(|value| !Domain::OptionalText.contains(value)) {
         Some(index) => {
             let value = values.get(index).copied().unwrap_or_default();
-            Err(complain(&format!("values[{index}]"), format!("`{}` is not a label value", short(value, 80))))
+            Err(complain(&format!("values[{index}]"), format!("`{}` is not a valid label value", short(value, 80))))
         }
         None => Ok(condition),
     }
@@ -150,7 +150,7 @@ fn check_field_requirement(requirement: &NodeSelectorRequirement) -> Result<(), 
     match (requirement.operator.as_str(), values) {
         ("In" | "NotIn", [_]) => Ok(()),
         ("In" | "NotIn", _) => {
-            Err(format!("`{}` on a field takes exactly one value, has {}", requirement.operator, values.len()))
+            Err(format!("`{}` on a field must have exactly one value, but has {}", requirement.operator, values.len()))
         }
         (other, _) => Err(format!("`{}` is not an operator on fields; must be `In` or `NotIn`", short(other, 40))),
     }

@@ -178,10 +178,13 @@ impl TaintAxes {
     }
 }
 
-/// A toleration in words: `` `disk > 5 :NoExecute` ``.
+/// A toleration in words: `` `disk > 5, effect NoExecute` ``.
 pub fn describe(toleration: &Toleration) -> String {
     let key = toleration.key.as_deref().map_or_else(|| String::from("every key"), |key| short(key, 120));
-    let effect = toleration.effect.as_deref().map_or_else(|| String::from("every effect"), |effect| short(effect, 20));
+    let effect = toleration
+        .effect
+        .as_deref()
+        .map_or_else(|| String::from("every effect"), |effect| format!("effect {}", short(effect, 20)));
     let what = match comparison(toleration) {
         Comparison::Any if toleration.key.is_none() && toleration.effect.is_none() => {
             return String::from("`every taint`");
@@ -196,7 +199,7 @@ pub fn describe(toleration: &Toleration) -> String {
         }
         Comparison::Unknown(operator) => format!("{key} {}", short(operator, 40)),
     };
-    format!("`{what} :{effect}`")
+    format!("`{what}, {effect}`")
 }
 
 /// Which taint values a toleration admits, in words. A taint's number is never negative.

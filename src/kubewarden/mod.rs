@@ -3,7 +3,7 @@
 //! No function here returns an error: the answer itself refuses what cannot be read. The host would turn a guest error
 //! into a status of 500, and a trap into a message without content.
 
-mod host;
+pub mod host;
 
 use std::mem::ManuallyDrop;
 

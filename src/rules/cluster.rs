@@ -78,6 +78,16 @@ pub enum Verb {
     Watch,
 }
 
+impl Verb {
+    pub fn name(self) -> &'static str {
+        match self {
+            Verb::Get => "get",
+            Verb::List => "list",
+            Verb::Watch => "watch",
+        }
+    }
+}
+
 /// No cluster: nothing can be read.
 #[derive(Debug)]
 pub struct NoCluster;
@@ -184,16 +194,14 @@ impl Unread {
         let Unread { kind, cause } = self;
         let (resource, group) = (kind.resource(), kind.group());
         let why = match cause {
-            CannotRead::NotGiven => "no cluster was given",
-            CannotRead::NotGranted => "the policy was not granted access to them",
-            CannotRead::Forbidden(Verb::Get) => "the server's account may not get them",
-            CannotRead::Forbidden(Verb::List) => "the server's account may not list them",
-            CannotRead::Forbidden(Verb::Watch) => "the server's account may not watch them",
-            CannotRead::NotServed => "the API server does not serve them",
-            CannotRead::Down => "the API server does not answer",
-            CannotRead::TooLong => "it took too long",
-            CannotRead::Garbled => "the answer was incomplete or not what was asked for",
-            CannotRead::Failed => "the host reports an unknown error",
+            CannotRead::NotGiven => String::from("no cluster was given"),
+            CannotRead::NotGranted => String::from("the policy was not granted access to them"),
+            CannotRead::Forbidden(verb) => format!("the server's account may not {} them", verb.name()),
+            CannotRead::NotServed => String::from("the API server does not serve them"),
+            CannotRead::Down => String::from("the API server does not answer"),
+            CannotRead::TooLong => String::from("it took too long"),
+            CannotRead::Garbled => String::from("the answer was incomplete or not what was asked for"),
+            CannotRead::Failed => String::from("the host reports an unknown error"),
         };
         let finding =
             Finding::new(Code::ClusterUnreadable, format!("cluster unreadable: cannot read `{resource}`: {why}"))

@@ -22,7 +22,7 @@ impl Glob {
         if pattern.bytes().all(is_known) {
             return Ok(Glob { pattern: pattern.to_owned() });
         }
-        Err(field.unacceptable("lower-case letters, digits, `-`, `.` and `*`, which matches any characters"))
+        Err(field.unacceptable("lowercase letters, digits, `-`, `.` and `*` (which matches any characters)"))
     }
 
     /// Reads a list of patterns; `None` when it is absent.

@@ -95,7 +95,7 @@ pub fn names(field: &Field<'_, '_>) -> Result<Vec<String>, Unreadable> {
     let items = field.items()?;
     items
         .map(|item| match item.required_string()? {
-            "" => Err(item.unacceptable("a name")),
+            "" => Err(item.unreadable("must not be empty")),
             name => Ok(name.to_owned()),
         })
         .collect()

@@ -187,14 +187,14 @@ func (c *cluster) largeNumbers(ctx context.Context) error {
 	for _, seconds := range []string{"31536000", "4294967296"} {
 		toleration := strings.Replace(allowedToleration, "tolerationSeconds: 60", "tolerationSeconds: "+seconds, 1)
 		err := c.api.create(ctx, pod("patient", toleration), true)
-		if err := byConstraint(err, "tolerations", "toleration seconds exceeded: may stay "+seconds+" s once"); err != nil {
+		if err := byConstraint(err, "tolerations", "toleration seconds exceeded: the pod stays "+seconds+" s on a node with"); err != nil {
 			return err
 		}
 	}
 	// Beyond 2^53 some bits are lost, and nothing else.
 	toleration := strings.Replace(allowedToleration, "tolerationSeconds: 60", "tolerationSeconds: 9223372036854775807", 1)
 	err := c.api.create(ctx, pod("patient", toleration), true)
-	return byConstraint(err, "tolerations", "toleration seconds exceeded: may stay 922337203685477")
+	return byConstraint(err, "tolerations", "toleration seconds exceeded: the pod stays 922337203685477")
 }
 
 func (c *cluster) driverTokens(ctx context.Context) error {
@@ -215,11 +215,19 @@ func (c *cluster) outage(ctx context.Context) error {
 		"placement-guard gave no decision, so the request is refused: failed to send external data request"); err != nil {
 		return err
 	}
-	if err := c.api.create(ctx, zonal("untouched", "us-east1-b"), false); err == nil {
-		return fmt.Errorf("a volume was accepted while nobody could judge it")
+	if err := c.refusesUnjudged(ctx, "untouched"); err != nil {
+		return err
 	}
 	if err := c.runProvider(ctx); err != nil {
 		return err
 	}
 	return ask("up", "62")
+}
+
+// refusesUnjudged fails if the cluster accepts a new volume while no server of ours runs.
+func (c *cluster) refusesUnjudged(ctx context.Context, volume string) error {
+	if err := c.api.create(ctx, zonal(volume, "us-east1-b"), false); err == nil {
+		return fmt.Errorf("a volume was accepted while no server could judge it")
+	}
+	return nil
 }

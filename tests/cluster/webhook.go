@@ -290,10 +290,7 @@ func (c *cluster) refusesThroughWebhook(ctx context.Context) error {
 		return err
 	}
 	c.provider.process.kill()
-	if err := c.api.create(ctx, zonal("nobody", "us-east1-b"), false); err == nil {
-		return fmt.Errorf("a volume was accepted while nobody could judge it")
-	}
-	return nil
+	return c.refusesUnjudged(ctx, "unjudged")
 }
 
 // settingsOfWebhook are those in our ConfigMap, as rules that refuse.

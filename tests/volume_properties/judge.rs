@@ -4,6 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use placement_guard::kubernetes::node_selector::Labels;
 use placement_guard::kubewarden;
+use placement_guard::objects::Objects;
+use placement_guard::rules::cluster::{Cluster, NoCluster};
+use placement_guard::verdict;
 use serde_json::{Value, json};
 
 use super::generate::{Fact, Pv, Requirement, Update};
@@ -44,27 +47,31 @@ fn json_of(answer: &[u8]) -> Value {
 }
 
 /// A decision, as far as these tests read it.
-#[derive(Debug, PartialEq)]
+#[derive(Debug, Default, PartialEq)]
 pub struct Answer {
     pub relation: String,
     pub loses: Option<Labels>,
     pub gains: Option<Labels>,
     pub facts: BTreeSet<String>,
     pub findings: BTreeSet<String>,
+    pub loses_live: BTreeSet<String>,
+    pub gains_live: BTreeSet<String>,
 }
 
 pub fn judge(before: Option<&Pv>, after: &Pv, facts: &[Fact]) -> Answer {
-    let payload = json!({
-        "settings": {"volumeNodeAffinity": {"allow": [], "topology": topology(facts)}},
-        "request": {
-            "kind": {"kind": "PersistentVolume"},
-            "operation": if before.is_some() { "UPDATE" } else { "CREATE" },
-            "object": after.manifest(),
-            "oldObject": before.map(Pv::manifest),
-        },
+    judge_in(&NoCluster, "anyNode", before, after, facts)
+}
+
+fn judge_in(cluster: &dyn Cluster, judge_by: &str, before: Option<&Pv>, after: &Pv, facts: &[Fact]) -> Answer {
+    let settings = json!({"volumeNodeAffinity": {"allow": [], "judgeBy": judge_by, "topology": topology(facts)}});
+    let request = json!({
+        "kind": {"kind": "PersistentVolume"},
+        "operation": if before.is_some() { "UPDATE" } else { "CREATE" },
+        "object": after.manifest(),
+        "oldObject": before.map(Pv::manifest),
     });
-    let answer = json_of(&kubewarden::validate(payload.to_string().as_bytes()));
-    let annotation = |key: &str| answer["audit_annotations"][key].as_str();
+    let answer = verdict::check_in(&settings.to_string(), &request.to_string(), cluster);
+    let annotation = |key: &str| answer.annotations.get(key).map(String::as_str);
     let node = |key: &str| annotation(key).map(|node| serde_json::from_str(node).expect("a node is a mapping"));
     let list = |key: &str, separator: &str| {
         annotation(key).map(|text| text.split(separator).map(str::to_owned).collect()).unwrap_or_default()
@@ -74,11 +81,25 @@ pub fn judge(before: Option<&Pv>, after: &Pv, facts: &[Fact]) -> Answer {
         loses: node("losesNode"),
         gains: node("gainsNode"),
         facts: list("facts", "; "),
+        loses_live: list("losesLiveNodes", ","),
+        gains_live: list("gainsLiveNodes", ","),
         findings: list("findings", ","),
     }
 }
 
 impl Update {
+    /// Judged in a cluster of these nodes, which are named by their position.
+    pub fn judge_among(&self, nodes: &[Labels], judge_by: &str) -> Answer {
+        let nodes: Vec<Value> = (0..)
+            .zip(nodes)
+            .map(|(name, labels): (usize, _)| {
+                json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": format!("n{name}"), "labels": labels}})
+            })
+            .collect();
+        let cluster = Objects::read(&json!(nodes).to_string()).expect("nodes are objects");
+        judge_in(&cluster, judge_by, Some(&self.before), &self.after, &self.facts)
+    }
+
     pub fn judge(&self) -> Answer {
         judge(Some(&self.before), &self.after, &self.facts)
     }

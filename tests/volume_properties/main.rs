@@ -6,7 +6,7 @@ mod generate;
 mod judge;
 mod world;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use placement_guard::kubernetes::affinity::Affinity;
 use proptest::prelude::*;
@@ -46,6 +46,40 @@ proptest! {
     ) {
         let possible = world(&[], &facts).iter().any(|node| may_exist(node) && facts.iter().all(|fact| holds(fact, node)));
         prop_assert_eq!(are_valid(&facts), possible);
+    }
+}
+
+proptest! {
+    #![proptest_config(config(200))]
+
+    #[test]
+    fn live_nodes_that_lose_and_gain_are_those_of_the_matcher(
+        update in update(), some in prop::collection::vec(any::<Index>(), 0..12)
+    ) {
+        let world = world(&[&update.before, &update.after], &update.facts);
+        let valid: Vec<_> = world.into_iter().filter(|node| node.values().all(|value| is_label_value(value))).collect();
+        let mut nodes: Vec<_> = some.iter().map(|index| index.get(&valid).clone()).collect();
+        let (old, new) = (update.before.volume(), update.after.volume());
+        let named = |wanted: (bool, bool)| -> BTreeSet<String> {
+            let like = |(_, node): &(usize, &_)| (old.admits(node), new.admits(node)) == wanted;
+            (0..).zip(&nodes).filter(like).map(|(name, _)| format!("n{name}")).collect()
+        };
+        let (loses, gains) = (named((true, false)), named((false, true)));
+        let any = update.judge_among(&nodes, "anyNode");
+        // What is equivalent for every node that the facts allow asks for none.
+        if !matches!(any.relation.as_str(), "equivalent" | "unchanged") {
+            prop_assert_eq!((&any.loses_live, &any.gains_live), (&loses, &gains));
+            let live = update.judge_among(&nodes, "liveNodes");
+            let relation = match (loses.is_empty(), gains.is_empty()) {
+                (true, true) => "equivalent",
+                (true, false) => "widened",
+                (false, true) => "narrowed",
+                (false, false) => "shifted",
+            };
+            prop_assert_eq!(live.relation, relation);
+            nodes.reverse();
+            prop_assert_eq!(update.judge_among(&nodes, "liveNodes").relation, relation);
+        }
     }
 }
 

@@ -133,7 +133,7 @@ pub fn oracle(update: &Update) -> Answer {
     let world = world(&[&update.before, &update.after], &update.facts);
     if old == new {
         let relation = String::from("unchanged");
-        return Answer { relation, loses: None, gains: None, facts: BTreeSet::new(), findings: BTreeSet::new() };
+        return Answer { relation, ..Answer::default() };
     }
     let mut findings: BTreeSet<&str> = BTreeSet::new();
     let allowed: Vec<&Labels> = world.iter().filter(|node| update.facts.iter().all(|fact| holds(fact, node))).collect();
@@ -172,6 +172,7 @@ pub fn oracle(update: &Update) -> Answer {
         gains: node(gains),
         facts: BTreeSet::new(),
         findings: findings.into_iter().map(str::to_owned).collect(),
+        ..Answer::default()
     }
 }
 

@@ -9,7 +9,8 @@ use placement_guard::kubernetes::field::{self, Field};
 use placement_guard::kubernetes::request::Request;
 use placement_guard::rules::cluster::NoCluster;
 use placement_guard::rules::{judge_counted, read_settings};
-use testkit::measured::{HOST_NAMES, HOST_NAMES_UNCHANGED, MEASURED, Measured, TYPICAL, WORST, only_parsed};
+use testkit::benchmark_cases::{BENCHMARK_CASES, BenchmarkCase, HOST_NAMES, HOST_NAMES_UNCHANGED, TYPICAL};
+use testkit::print_costs;
 use wasm_tests::Module;
 
 fn main() {
@@ -21,8 +22,8 @@ fn main() {
     }
 }
 
-#[divan::bench(args = MEASURED)]
-fn placement_guard(bencher: Bencher, case: &Measured) {
+#[divan::bench(args = BENCHMARK_CASES)]
+fn placement_guard(bencher: Bencher, case: &BenchmarkCase) {
     let (module, payload) = (load(Module::built_path()), (case.payload)());
     let answer = module.call("validate", &payload).unwrap();
     assert!(String::from_utf8_lossy(&answer).contains(case.answer), "{case} is answered otherwise");
@@ -30,7 +31,7 @@ fn placement_guard(bencher: Bencher, case: &Measured) {
 }
 
 #[divan::bench(args = [TYPICAL])]
-fn no_op(bencher: Bencher, case: &Measured) {
+fn no_op(bencher: Bencher, case: &BenchmarkCase) {
     let (module, payload) = (load(noop_path()), (case.payload)());
     bencher.bench_local(|| module.call("validate", &payload).unwrap());
 }
@@ -54,21 +55,10 @@ fn print_summary() {
         judged - read,
         ratio(judged - read, read)
     );
-    print_steps(&ours);
-}
-
-/// What a step costs in the costliest requests known. A spent budget takes 50 ms at most, whatever it was spent on.
-fn print_steps(ours: &Module) {
-    println!("{:>9} {:>8} {:>8} {:>8}  request", "steps", "ms", "reading", "ns/step");
-    for case in WORST {
-        let payload = (case.payload)();
-        let steps = steps(&payload);
-        let (whole, parsed) = (fastest(ours, &payload), fastest(ours, &only_parsed(&payload)));
-        let judged = whole.saturating_sub(parsed);
-        let each = judged.as_secs_f64() * 1e9 / steps.max(1) as f64;
-        let [judged, parsed] = [judged, parsed].map(|time| time.as_secs_f64() * 1e3);
-        println!("{steps:>9} {judged:>8.1} {parsed:>8.1} {each:>8.1}  {case}");
-    }
+    // A spent budget takes 50 ms at most, whatever it was spent on.
+    print_costs(steps, |payload| {
+        ours.call("validate", payload).unwrap();
+    });
 }
 
 /// The steps that the request takes, natively: the module takes the same.
@@ -80,17 +70,8 @@ fn steps(payload: &[u8]) -> u64 {
     judge_counted(&settings, &Request::read(&request).unwrap(), &NoCluster).1
 }
 
-fn fastest(module: &Module, payload: &[u8]) -> Duration {
-    let timed = |_| {
-        let start = Instant::now();
-        module.call("validate", payload).unwrap();
-        start.elapsed()
-    };
-    (0..5).map(timed).min().unwrap()
-}
-
 /// The medians of so many calls of each.
-fn medians(pairs: usize, first: (&Module, &Measured), second: (&Module, &Measured)) -> (Duration, Duration) {
+fn medians(pairs: usize, first: (&Module, &BenchmarkCase), second: (&Module, &BenchmarkCase)) -> (Duration, Duration) {
     let payloads = [first, second].map(|(_, case)| (case.payload)());
     let timed = |module: &Module, payload: &[u8]| {
         let start = Instant::now();

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use host::{CannotCall, CannotLoad, Host, Limits, Memory};
+use host::{CannotCall, CannotLoad, Host, HostCalls, Limits, Memory};
 use serde_json::{Value, json};
 
 use crate::{Response, SettingsVerdict};
@@ -22,9 +22,10 @@ const INSTANCES: u32 = 256;
 pub struct Module(host::Module);
 
 impl Module {
-    /// Where `make module` puts what it builds.
+    /// Where `make module` puts what it builds, unless the variable `PLACEMENT_GUARD_MODULE` names another file in `target/`.
     pub fn built_path() -> PathBuf {
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/placement-guard.wasm")
+        let name = std::env::var("PLACEMENT_GUARD_MODULE").unwrap_or_else(|_| String::from("placement-guard.wasm"));
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../target").join(name)
     }
 
     /// What `make module` built.
@@ -60,6 +61,19 @@ impl Module {
     /// What waPC reports: the module's own error, or a trap.
     pub fn call(&self, function: &str, payload: &[u8]) -> Result<Vec<u8>, CannotCall> {
         self.0.call(function, payload)
+    }
+
+    /// The same, with a host that answers what the module asks.
+    ///
+    /// # Errors
+    /// As [`Module::call`].
+    pub fn call_with(
+        &self,
+        function: &str,
+        payload: &[u8],
+        calls: impl HostCalls + 'static,
+    ) -> Result<Vec<u8>, CannotCall> {
+        self.0.call_with(function, payload, calls)
     }
 
     /// Has a request judged, and insists on an answer.

@@ -1,7 +1,7 @@
 //! How much memory a request takes of its host.
 
 use host::{CannotCall, Host, Limits, Memory};
-use testkit::measured::{HOST_NAMES, TYPICAL};
+use testkit::benchmark_cases::{HOST_NAMES, TYPICAL};
 use wasm_tests::Module;
 
 /// Memory that is asked for while a module runs costs as much as the evaluation (`src/heap.rs`).

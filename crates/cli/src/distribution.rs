@@ -27,7 +27,7 @@ pub struct Package {
 pub struct Push {
     /// An annotated module, as `package` and `make module` write it
     module: PathBuf,
-    /// Where it goes: `HOST/REPOSITORY:TAG`
+    /// Where to push it: `HOST/REPOSITORY:TAG`
     reference: String,
     /// Use plain HTTP; only for a registry on this machine
     #[arg(long)]
@@ -41,7 +41,7 @@ pub struct Push {
 pub struct Pull {
     /// The module to pull: `HOST/REPOSITORY:TAG` or `HOST/REPOSITORY@sha256:…`
     reference: String,
-    /// The file for the module; it is never written in part
+    /// The file for the module; it is written completely or not at all
     #[arg(long, short)]
     output_path: PathBuf,
     #[command(flatten)]
@@ -54,7 +54,7 @@ pub struct Pull {
 /// When one of the files cannot be used.
 pub fn package(arguments: &Package) -> Result<Outcome, Complaint> {
     let metadata = Source::read(&arguments.metadata)?;
-    let annotated = package::package(metadata.text(), &read(&arguments.module)?).map_err(|error| match error {
+    let annotated = package::package(metadata.text()?, &read(&arguments.module)?).map_err(|error| match error {
         NotPackaged::Metadata(error @ InvalidMetadata::Unreadable(_)) => {
             Complaint::new(metadata.shown(), error, "correct it")
         }
@@ -93,7 +93,7 @@ pub fn pull(arguments: &Pull) -> Result<Outcome, Complaint> {
 
 fn read(path: &Path) -> Result<Vec<u8>, Complaint> {
     std::fs::read(path)
-        .map_err(|error| Complaint::new(path.display(), format!("cannot be read: {error}"), "name a file that can be"))
+        .map_err(|error| Complaint::new(path.display(), format!("cannot be read: {error}"), "name a readable file"))
 }
 
 /// Through a file next to it, so that half a module never appears under the name.
@@ -105,6 +105,6 @@ fn write(path: &Path, bytes: &[u8]) -> Result<(), Complaint> {
     written.map_err(|error| {
         // The partial file is useless, and failing to remove it does not change the answer.
         let _ = std::fs::remove_file(&partial);
-        Complaint::new(path.display(), format!("cannot be written: {error}"), "name a file that can be")
+        Complaint::new(path.display(), format!("cannot be written: {error}"), "name a writable file")
     })
 }

@@ -5,16 +5,17 @@
 
 pub mod audit;
 pub mod check;
+pub mod cluster;
 pub mod complaint;
 pub mod completions;
 pub mod distribution;
 pub mod input;
 pub mod judge;
-mod live_nodes;
 mod manifest;
 pub mod module;
 pub mod origin;
 pub mod output;
+mod reading;
 mod request;
 mod rollout;
 #[cfg(feature = "server")]

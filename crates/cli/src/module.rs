@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use crate::cluster::Surroundings;
 use crate::complaint::Complaint;
 use crate::origin::Origin;
 
@@ -21,14 +22,14 @@ impl Loaded {
         Ok(Loaded { name: name.to_owned(), running: engine::load(name, origin)? })
     }
 
-    /// Calls a function of the module.
+    /// Calls a function of the module, which may ask about the cluster.
     ///
     /// # Errors
     /// What keeps the module from answering.
-    pub fn call(&self, function: &str, payload: &str) -> Result<Vec<u8>, Complaint> {
-        let answer = self.running.call(function, payload);
+    pub fn call(&self, function: &str, payload: &str, surroundings: &Surroundings) -> Result<Vec<u8>, Complaint> {
+        let answer = self.running.call(function, payload, surroundings);
         // Some of wasmtime's complaints end with a full stop.
-        answer.map_err(|error| self.unusable(format!("gives no answer: {error}").trim_end_matches('.')))
+        answer.map_err(|error| self.unusable(format!("does not answer: {error}").trim_end_matches('.')))
     }
 
     /// What to say of a module that does not answer as this program's does.
@@ -54,6 +55,7 @@ pub mod engine {
     use host::{CannotCall, Host, Limits, Memory, Module};
 
     use super::is_reference;
+    use crate::cluster::Surroundings;
     use crate::complaint::Complaint;
     use crate::origin::Origin;
     use crate::output;
@@ -65,8 +67,13 @@ pub mod engine {
     pub(super) struct Running(Module);
 
     impl Running {
-        pub(super) fn call(&self, function: &str, payload: &str) -> Result<Vec<u8>, CannotCall> {
-            self.0.call(function, payload.as_bytes())
+        pub(super) fn call(
+            &self,
+            function: &str,
+            payload: &str,
+            surroundings: &Surroundings,
+        ) -> Result<Vec<u8>, CannotCall> {
+            self.0.call_with(function, payload.as_bytes(), surroundings.clone())
         }
     }
 
@@ -116,13 +123,14 @@ pub mod engine {
 mod engine {
     use std::convert::Infallible;
 
+    use crate::cluster::Surroundings;
     use crate::complaint::Complaint;
     use crate::origin::Origin;
 
     pub(super) struct Running(Infallible);
 
     impl Running {
-        pub(super) fn call(&self, _function: &str, _payload: &str) -> Result<Vec<u8>, Infallible> {
+        pub(super) fn call(&self, _: &str, _: &str, _: &Surroundings) -> Result<Vec<u8>, Infallible> {
             match self.0 {}
         }
     }

@@ -14,7 +14,7 @@ pub struct Origin {
     #[arg(long)]
     insecure: bool,
 
-    /// Refuse a module whose reference names no digest
+    /// Refuse a module whose reference has no digest
     #[arg(long)]
     require_digest: bool,
 

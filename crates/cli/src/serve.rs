@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use host::{Limits, Memory};
+use server::cluster::{Access, Kind, Reading};
 use server::{Bounds, Config, QueryClients};
 
 use crate::complaint::{Complaint, Outcome};
@@ -46,6 +47,16 @@ pub struct Arguments {
     /// The settings for `/v1/admit`, YAML or JSON; without them there is no `/v1/admit`
     #[arg(long)]
     settings: Option<PathBuf>,
+    /// Kinds of objects to read from the cluster besides those that `--settings` needs, as in `Node,Pod`: for constraints of
+    /// Gatekeeper whose parameters need them
+    #[arg(long, value_name = "KINDS", value_delimiter = ',', value_parser = kind)]
+    reads_cluster: Vec<Kind>,
+    /// How to reach the cluster, where anything is read from it [default: the service account of the pod]
+    #[arg(long, value_name = "FILE")]
+    kubeconfig: Option<PathBuf>,
+    /// The context of the kubeconfig [default: its current context]
+    #[arg(long, requires = "kubeconfig")]
+    context: Option<String>,
     /// The address for `/v1/query` and `/v1/admit`, over TLS
     #[arg(long, default_value = "0.0.0.0:8443")]
     listen: SocketAddr,
@@ -55,13 +66,13 @@ pub struct Arguments {
     /// Evaluations that run at once [default: two per core]
     #[arg(long)]
     evaluations: Option<u32>,
-    /// Evaluations that may wait for their turn; for more, the answer is a transient error
+    /// Evaluations that may wait for their turn; beyond that, the answer is a transient error
     #[arg(long, default_value_t = 2_000)]
     queue: u32,
     /// Seconds after which one evaluation is stopped
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=30))]
     evaluation_seconds: u64,
-    /// Seconds for which the server still accepts connections after the signal to stop
+    /// Seconds for which the server keeps accepting connections after the signal to stop
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u64).range(0..=600))]
     linger_seconds: u64,
     /// Memory for one evaluation, in MiB
@@ -95,11 +106,26 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Complaint> {
         query_clients: arguments.client_ca.clone().map(|ca| QueryClients { ca, name: client_name() }),
         admit_client_ca: arguments.admit_client_ca.clone(),
         settings,
+        cluster: Reading {
+            access: access(arguments),
+            kinds: arguments.reads_cluster.iter().copied().collect(),
+            ..Reading::default()
+        },
         bounds: Bounds { evaluations, queue: usize::try_from(arguments.queue).unwrap_or(1), linger, ..bounds },
     };
     let drained = server::serve(config, Arc::new(module));
     let drained = drained.map_err(|error| failed(&error, error.remedy()))?;
     if drained { Ok(Outcome::Accepted) } else { Err(failed(&"some requests were not answered in time", "see the log")) }
+}
+
+fn access(arguments: &Arguments) -> Option<Access> {
+    let file = arguments.kubeconfig.clone()?;
+    Some(Access::Kubeconfig { file, context: arguments.context.clone() })
+}
+
+fn kind(name: &str) -> Result<Kind, String> {
+    let names = || Kind::ALL.map(Kind::name).join(", ");
+    Kind::named(name).ok_or_else(|| format!("must be one of {}", names()))
 }
 
 fn failed(problem: &dyn std::fmt::Display, remedy: &str) -> Complaint {

@@ -121,11 +121,13 @@ fn what_is_nothing_to_audit_is_no_clean_cluster() {
         ("audit values.yml", String::from("values.yml:1: has no `apiVersion` or no `kind`; give both")),
         (
             "audit text.yaml",
-            String::from("text.yaml:2: a manifest: must be an object, is a string: `some text`; correct the manifest"),
+            String::from(
+                "text.yaml:2: a manifest: must be an object, but is a string: `some text`; correct the manifest",
+            ),
         ),
         (
             "audit name.yaml",
-            String::from("name.yaml:1: kind: must be a string, is an object: `{}`; correct the manifest"),
+            String::from("name.yaml:1: kind: must be a string, but is an object: `{}`; correct the manifest"),
         ),
     ];
     for (arguments, complaint) in cases {

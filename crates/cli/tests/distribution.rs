@@ -67,7 +67,7 @@ fn a_pushed_module_comes_back_by_tag_and_by_digest_and_judges() {
     assert_eq!(manifest["annotations"]["io.kubewarden.policy.title"], json!("placement-guard"));
 
     check(&format!("--module {repository}:v9 --insecure")).complained(&format!(
-        "`{repository}:v9` is not there: the registry says \"manifest unknown\"; look for a mistyped repository, tag or digest"
+        "`{repository}:v9` was not found: the registry says \"manifest unknown\"; check the repository, the tag and the digest"
     ));
     let layer = manifest["layers"][0]["digest"].as_str().unwrap();
     std::fs::write(blob(storage.path(), layer), vec![0; bytes(&folder, "module.wasm").len()]).unwrap();
@@ -97,8 +97,8 @@ fn a_registry_with_passwords_takes_them_from_dockers_settings() {
     let push = format!("push module.wasm {reference} --insecure");
     let config = folder.path().join("nobody/.docker/config.json");
     run("nobody", &push).complained(&format!(
-        "`{host}` does not let this user push `{reference}`: no credentials were sent, since `{}` has none for it; \
-         `docker login {host}` stores others",
+        "`{host}` does not let this user push `{reference}`: no credentials were sent, because `{}` has none for this registry; \
+         `docker login {host}` stores new ones",
         config.display(),
         host = server.host,
     ));
@@ -139,7 +139,7 @@ fn a_module_judges_only_with_the_proofs_that_are_asked_for() {
     check(&format!("{by_digest} --insecure --verify-key other.pub")).complained(&not_signed);
     check(&format!("{tag} --insecure --verify-key other.pub")).complained(&not_signed);
     check(&format!("{tag} --insecure --require-digest"))
-        .complained(&format!("`{tag}` names no digest, and a digest is required; at this moment it is `{by_digest}`"));
+        .complained(&format!("`{tag}` has no digest, but a digest is required; its digest is now `{by_digest}`"));
     folder
         .run(&format!("pull {by_digest} --output-path pulled.wasm --insecure --verify-key other.pub"))
         .complained(&not_signed);
@@ -186,12 +186,12 @@ fn a_push_that_fails_leaves_no_tag() {
     assert!(failed.err.starts_with(&format!("error: cannot push `{reference}`: ")), "{}", failed.err);
     std::fs::remove_file(&tags).unwrap();
     folder.run(&format!("pull {reference} --output-path pulled.wasm --insecure")).complained(&format!(
-        "`{reference}` is not there: the registry says \"manifest unknown\"; look for a mistyped repository, tag or digest"
+        "`{reference}` was not found: the registry says \"manifest unknown\"; check the repository, the tag and the digest"
     ));
     assert!(!folder.path().join("pulled.wasm").exists());
     server.kill();
     folder.run(&format!("push module.wasm {reference} --insecure")).complained(&format!(
-        "cannot push `{reference}`: Connection refused (os error 111); is `{}` up, and a registry?",
+        "cannot push `{reference}`: Connection refused (os error 111); check that `{}` is up, and is a registry",
         server.host
     ));
 }
@@ -218,10 +218,7 @@ fn what_cannot_be_packaged_pushed_or_kept_is_said_and_nothing_is_left() {
                  actual=[ 0x74, 0x65, 0x78, 0x74, ] (at offset 0x0); give the file that the compiler wrote";
     let not_there = "No such file or directory (os error 2)";
     let cases = [
-        (
-            "package absent.wasm -o out.wasm",
-            format!("absent.wasm: cannot be read: {not_there}; name a file that can be"),
-        ),
+        ("package absent.wasm -o out.wasm", format!("absent.wasm: cannot be read: {not_there}; name a readable file")),
         (
             "package empty.wasm -o out.wasm --metadata absent.yml",
             format!("absent.yml: cannot be read: {not_there}; name a file, or `-`"),
@@ -241,11 +238,11 @@ fn what_cannot_be_packaged_pushed_or_kept_is_said_and_nothing_is_left() {
         ),
         (
             "package empty.wasm -o absent/out.wasm",
-            format!("absent/out.wasm: cannot be written: {not_there}; name a file that can be"),
+            format!("absent/out.wasm: cannot be written: {not_there}; name a writable file"),
         ),
         (
             "push absent.wasm localhost:1/guard:v1",
-            format!("absent.wasm: cannot be read: {not_there}; name a file that can be"),
+            format!("absent.wasm: cannot be read: {not_there}; name a readable file"),
         ),
         (
             "push empty.wasm localhost:1/guard:v1",
@@ -258,8 +255,8 @@ fn what_cannot_be_packaged_pushed_or_kept_is_said_and_nothing_is_left() {
         (
             "push module.wasm ghcr.io/guard:v1 --insecure",
             String::from(
-                "`--insecure` speaks plain HTTP, and `ghcr.io` is not on this machine; leave it out, and the registry is \
-                 asked over HTTPS",
+                "`--insecure` speaks plain HTTP, and `ghcr.io` is not on this machine; without this option, the \
+                 program uses HTTPS",
             ),
         ),
         (

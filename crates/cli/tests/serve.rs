@@ -269,7 +269,7 @@ fn what_keeps_it_from_starting_is_said_with_a_remedy() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let taken = listener.local_addr().unwrap().to_string();
     let pem = "give PEM files: a certificate with its key, and for clients a CA certificate";
-    let cases: [(&[&str], &str); 8] = [
+    let cases: [(&[&str], &str); 10] = [
         (
             &["--module", "none.wasm"],
             "none.wasm: cannot be read: No such file or directory (os error 2); \
@@ -284,19 +284,28 @@ fn what_keeps_it_from_starting_is_said_with_a_remedy() {
             &["--module", "module.wasm", "--tls-cert", "none.crt"],
             &format!("serve: none.crt: cannot be read: No such file or directory (os error 2); {pem}"),
         ),
-        (
-            &["--module", "module.wasm", "--tls-cert", "empty"],
-            &format!("serve: empty: there is no certificate in it; {pem}"),
-        ),
+        (&["--module", "module.wasm", "--tls-cert", "empty"], &format!("serve: empty: contains no certificate; {pem}")),
         (
             &["--module", "module.wasm", "--tls-key", "empty"],
-            &format!("serve: empty: there is no private key in it: no items found; {pem}"),
+            &format!("serve: empty: contains no private key: no items found; {pem}"),
         ),
         (
             &["--module", "module.wasm", "--client-ca", "empty"],
-            &format!("serve: empty: there is no certificate in it; {pem}"),
+            &format!("serve: empty: contains no certificate; {pem}"),
         ),
         (&["--module", "module.wasm", "--settings", "bad.yaml"], bad_settings.trim()),
+        (
+            &["--module", "module.wasm", "--reads-cluster", "Node,Pod"],
+            "serve: the options read `Node, Pod` of the cluster, and there is no access to it: this is not a pod with a service \
+                account token: failed to read an incluster environment variable: environment variable not found; in a pod, set \
+                `automountServiceAccountToken: true`; elsewhere, give `--kubeconfig`",
+        ),
+        (
+            &["--module", "module.wasm", "--reads-cluster", "Node", "--kubeconfig", "none"],
+            "serve: the options read `Node` of the cluster, and there is no access to it: none: failed to read kubeconfig from \
+                '\"none\"': No such file or directory (os error 2); give a kubeconfig file with a context that names a cluster \
+                and a user",
+        ),
         (
             &["--module", "module.wasm", "--listen", &taken],
             &format!(
@@ -309,6 +318,39 @@ fn what_keeps_it_from_starting_is_said_with_a_remedy() {
         let ran = ran(serve(folder.path(), options), b"");
         assert_eq!((ran.err, ran.code), (format!("error: {complaint}\n"), Some(2)), "{options:?}");
     }
+}
+
+#[test]
+fn it_reads_the_kinds_that_it_is_told_to_read() {
+    let folder = folder();
+    let api = testkit::api_server::ApiServer::start();
+    api.put(&json!({"kind": "Node", "metadata": {"name": "a"}}));
+    std::fs::write(folder.path().join("kubeconfig"), api.kubeconfig()).unwrap();
+    let reads =
+        ["--module", "module.wasm", "--reads-cluster", "Node", "--kubeconfig", "kubeconfig", "--context", "test"];
+    let serving = Serving::start(folder.path(), &reads);
+    let is_ready = || {
+        let answer = answer(TcpStream::connect(&serving.operations).unwrap(), "GET", "/readyz", "");
+        answer.starts_with("HTTP/1.1 200 ")
+    };
+    let begin = Instant::now();
+    while !is_ready() {
+        assert!(begin.elapsed() < Duration::from_secs(30), "it is never ready");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    assert_eq!(serving.metric("placement_guard_cluster_objects{kind=\"Node\"}"), 1.0);
+    assert!(api.requests().iter().all(|path| path.starts_with("/api/v1/nodes?")));
+    assert_eq!(serving.stop().1, Some(0));
+}
+
+#[test]
+fn a_kind_that_no_rule_reads_is_not_known() {
+    let folder = folder();
+    let ran = ran(serve(folder.path(), &["--module", "module.wasm", "--reads-cluster", "Node,Secret"]), b"");
+    let problem = "invalid value 'Secret' for '--reads-cluster <KINDS>': must be one of Node, Pod, PersistentVolumeClaim, \
+        PersistentVolume, VolumeAttachment, StorageClass, CSINode, DaemonSet";
+    assert!(ran.err.contains(problem), "{}", ran.err);
+    assert_eq!(ran.code, Some(2));
 }
 
 /// A `ProviderRequest` of so many keys that no two requests share.

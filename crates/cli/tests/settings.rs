@@ -26,8 +26,8 @@ fn settings_that_can_be_used_are_said_to_be() {
 const PLACES: [(&str, &str); 14] = [
     ("settings.yaml:1:1: settings: has no section", "{}"),
     ("settings.yaml:2:1: settings: has no section", "# Nothing yet.\nvolumeNodeAffinity:\n"),
-    ("settings.yaml:1:1: settings: must be an object, is a list: `[1 items]`", "- volumeNodeAffinity\n"),
-    ("settings.yaml:1:1: settings: must be an object, is a string: `all of them`", "all of them\n"),
+    ("settings.yaml:1:1: settings: must be an object, but is a list of 1 item", "- volumeNodeAffinity\n"),
+    ("settings.yaml:1:1: settings: must be an object, but is a string: `all of them`", "all of them\n"),
     ("settings.yaml:2:1: nodeTaint: is not a known key", "volumeNodeAffinity: {}\nnodeTaint: {}\n"),
     (
         "settings.yaml:3:3: volumeNodeAffinity.topolgy: is not a known key",
@@ -38,7 +38,7 @@ const PLACES: [(&str, &str); 14] = [
         "{volumeNodeAffinity: {\"allow\": [widened, equal]}}",
     ),
     (
-        "settings.yaml:4:31: volumeNodeAffinity.topology.zones.us-east1[1]: must be a zone",
+        "settings.yaml:4:31: volumeNodeAffinity.topology.zones.us-east1[1]: must be a valid label value",
         "volumeNodeAffinity:\n  topology:\n    zones:\n      us-east1: [us-east1-b,  \"not a zone\"]\n",
     ),
     (
@@ -50,7 +50,7 @@ const PLACES: [(&str, &str); 14] = [
         "csiDriverTokens:\n  audiences:\n  - {drivers: [\"*\"], allow: []}\n  - allow: []\n",
     ),
     (
-        "settings.yaml:2:39: nodeTaints.numericKeys[1]: must be a taint's key",
+        "settings.yaml:2:39: nodeTaints.numericKeys[1]: must be a valid taint key",
         "{\"volumeNodeAffinity\": {},\n \"nodeTaints\": {\"numericKeys\": [\"ok\", \"not ok\"]}}",
     ),
     (

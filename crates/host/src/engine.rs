@@ -14,7 +14,7 @@ use wasmtime_provider::EpochDeadlines;
 /// Deadlines are epochs and not fuel: the provider of waPC makes the store of each call itself and sets no fuel, and
 /// epochs cost a call less. They measure time, so a call that meets its deadline may succeed another time. The module has
 /// a step budget of its own, far below any deadline: with it, the same request has the same answer on every machine.
-const TICK: Duration = Duration::from_millis(10);
+pub(crate) const TICK: Duration = Duration::from_millis(10);
 
 /// Of [`TICK`].
 const TICKS_PER_SECOND: u64 = 100;

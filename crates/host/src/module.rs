@@ -4,12 +4,14 @@ use std::fmt::Write;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use sha2::{Digest, Sha256};
 use wapc::WapcHost;
 use wasmtime_provider::{EpochDeadlines, WasmtimeEngineProviderBuilder, WasmtimeEngineProviderPre};
 
-use crate::Host;
+use crate::engine::TICK;
+use crate::{Host, HostCalls, NothingGranted};
 
 /// A module compiled once. Every call runs in an instance of its own, as in the policy server: no state survives.
 pub struct Module {
@@ -73,7 +75,7 @@ pub enum CannotCall {
     /// It met its deadline.
     #[error("the module did not finish within its time limit")]
     Deadline,
-    /// The module reported an error, trapped, or asked its host for something.
+    /// The module reported an error, or trapped.
     #[error("{0}")]
     Guest(String),
     /// It could not be started: it trapped on the way, or there was no room for an instance.
@@ -123,31 +125,49 @@ impl Host {
 }
 
 impl Module {
-    /// Calls a function of the module in a fresh instance.
+    /// Calls a function of the module in a fresh instance. The module is granted nothing of its host.
     ///
     /// # Errors
     /// What waPC reports: the module's own error, or a trap.
     pub fn call(&self, function: &str, payload: &[u8]) -> Result<Vec<u8>, CannotCall> {
+        self.call_with(function, payload, NothingGranted)
+    }
+
+    /// Like [`Module::call`], with something that answers what the module asks its host. The time that this takes counts
+    /// against the time limit of the call, but nothing interrupts it: it must keep a limit of its own.
+    ///
+    /// # Errors
+    /// What waPC reports: the module's own error, or a trap.
+    pub fn call_with(
+        &self,
+        function: &str,
+        payload: &[u8],
+        calls: impl HostCalls + 'static,
+    ) -> Result<Vec<u8>, CannotCall> {
         let broken = |error: String| CannotCall::Host(error);
         let provider = self.provider.rehydrate(Some(self.deadlines)).map_err(|error| broken(error.to_string()))?;
-        let refuse = |_, binding: &str, namespace: &str, operation: &str, _: &[u8]| {
-            Err(format!("the module asked its host for {binding}/{namespace}/{operation}; it may not ask for anything")
-                .into())
+        let answer = move |_, binding: &str, namespace: &str, operation: &str, payload: &[u8]| {
+            calls.call(binding, namespace, operation, payload).map_err(Into::into)
         };
         let failed = |error: wapc::errors::Error| match error {
             error if error.to_string().ends_with(INTERRUPTED) => CannotCall::Deadline,
             wapc::errors::Error::GuestCallFailure(said) => CannotCall::Guest(said),
             other => broken(other.to_string()),
         };
-        let host = WapcHost::new(Box::new(provider), Some(Box::new(refuse))).map_err(failed)?;
+        let host = WapcHost::new(Box::new(provider), Some(Box::new(answer))).map_err(failed)?;
         host.call(function, payload).map_err(failed)
     }
 
-    /// Like [`Module::call`], and says how long it ran.
-    pub fn call_counted(&self, function: &str, payload: &[u8]) -> Called {
+    /// Like [`Module::call_with`], and says how long it ran.
+    pub fn call_counted(&self, function: &str, payload: &[u8], calls: impl HostCalls + 'static) -> Called {
         let before = self.ticks.load(Ordering::Relaxed);
-        let answer = self.call(function, payload);
+        let answer = self.call_with(function, payload, calls);
         Called { answer, ticks: self.ticks.load(Ordering::Relaxed).saturating_sub(before) }
+    }
+
+    /// How long a call may take.
+    pub fn time_limit(&self) -> Duration {
+        TICK.saturating_mul(u32::try_from(self.deadlines.wapc_func).unwrap_or(u32::MAX))
     }
 
     /// The digest of the bytes that were compiled: `sha256:…`, as registries and `sha256sum` know a file.

@@ -2,6 +2,7 @@
 
 #![allow(clippy::restriction)]
 
+use placement_guard::objects::Objects;
 use placement_guard::{kubewarden, verdict};
 use placement_guard_js::relation;
 use serde_json::{Value, json};
@@ -17,12 +18,20 @@ fn answer(case: &testkit::Case) -> Result<Value, String> {
     let valid =
         String::from_utf8(kubewarden::validate_settings(settings.as_bytes())).map_err(|error| error.to_string())?;
     let request = case.request().map(Value::to_string);
-    let verdict = request.as_ref().map(|request| verdict::check(&settings, request));
+    // In JavaScript objects are given or not; it has no way to give a kind that cannot be read.
+    let can_be_given = !case.has_unreadable_kinds();
+    let cluster = case.cluster().filter(|_| can_be_given).map(|objects| json!(objects).to_string());
+    let verdict = request.as_ref().map(|request| match &cluster {
+        None => Ok(verdict::check(&settings, request)),
+        Some(objects) => Objects::read(objects).map(|objects| verdict::check_in(&settings, request, &objects)),
+    });
+    let verdict = verdict.transpose().map_err(|unreadable| unreadable.to_string())?;
     let verdict =
         verdict.map(|verdict| serde_json::to_string(&verdict)).transpose().map_err(|error| error.to_string())?;
     let edit = case.request().and_then(|request| edit(&settings, request));
     Ok(json!({
-        "name": case.name, "settings": settings, "valid": valid, "request": request, "verdict": verdict, "edit": edit,
+        "name": case.name, "settings": settings, "valid": valid, "request": request, "cluster": cluster,
+        "canBeGiven": can_be_given, "verdict": verdict, "edit": edit,
     }))
 }
 

@@ -1,6 +1,9 @@
 // The most characters of one document: some times what an API server takes, a fraction of what fills wasm's memory.
 const MOST = 8 * 1024 * 1024;
 
+// The same of all objects of a cluster: some times what the nodes and volumes of a large one take.
+const MOST_OF_CLUSTER = 16 * MOST;
+
 // Whether a call went in and has not come back. It never will after a trap or a stack that ran out: what such a call
 // leaves in memory is half of something, so the next one begins with a fresh instance.
 let entered = false;
@@ -14,9 +17,9 @@ function answer(judge, ...texts) {
 }
 
 // A document as JSON text. Whatever code of the caller runs on the way, getters and `toJSON`, runs here, outside wasm.
-function text(name, value) {
+function text(name, value, most = MOST) {
   const json = typeof value === 'string' ? value : written(name, value);
-  if (json.length > MOST) throw new TypeError(`\`${name}\` has ${json.length} characters; at most ${MOST} are read`);
+  if (json.length > most) throw new TypeError(`\`${name}\` has ${json.length} characters; at most ${most} are read`);
   // Half of a surrogate pair has no bytes. It would become another character on the way in; a control character is what
   // no JSON text holds, so that the place is named as unreadable.
   return json.replace(/\p{Surrogate}/gu, '\u0000');
@@ -55,8 +58,19 @@ function exact(key, value) {
   return value;
 }
 
-function check(request, settings) {
-  return answer(wasm.check, text('request', request), text('settings', settings));
+// What is not understood would silently not be used.
+function clusterIn(options) {
+  if (options === null || typeof options !== 'object' || Array.isArray(options)) {
+    throw new TypeError('`options` must be an object, as in `{ cluster: [] }`');
+  }
+  const unknown = Object.keys(options).find((key) => key !== 'cluster');
+  if (unknown !== undefined) throw new TypeError(`\`options.${unknown}\` is not a known option; known: \`cluster\``);
+  const { cluster } = options;
+  return cluster === undefined ? undefined : text('cluster', cluster, MOST_OF_CLUSTER);
+}
+
+function check(request, settings, options = {}) {
+  return answer(wasm.check, text('request', request), text('settings', settings), clusterIn(options));
 }
 
 function validateSettings(settings) {

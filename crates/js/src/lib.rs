@@ -11,6 +11,8 @@ mod tolerance;
 
 pub use answers::{Relation, RelationName, SettingsVerdict, Tolerance, Verdict};
 
+use placement_guard::objects::Objects;
+use placement_guard::rules::decision::Decision;
 use placement_guard::verdict;
 use serde::Serialize;
 use wasm_bindgen::prelude::wasm_bindgen;
@@ -23,6 +25,15 @@ const DOCUMENT: &str = "\
  * A number beyond 2^53 is exact only in a text.
  */
 export type JsonDocument = string | object;
+
+/** What a request is judged in. */
+export interface CheckOptions {
+  /**
+   * The objects of the cluster that rules may read: a list of them, or what `kubectl get -o json` prints. A kind of which it
+   * holds no object counts as one without objects. Without it, no rule can read the cluster.
+   */
+  cluster?: JsonDocument;
+}
 ";
 
 /// Judges an admission request, or the AdmissionReview that holds it, under the settings of the policy.
@@ -32,8 +43,14 @@ export type JsonDocument = string | object;
 pub fn check(
     #[wasm_bindgen(unchecked_param_type = "JsonDocument")] request: &str,
     #[wasm_bindgen(unchecked_param_type = "JsonDocument")] settings: &str,
+    #[wasm_bindgen(js_name = options, unchecked_optional_param_type = "CheckOptions")] cluster: Option<String>,
 ) -> String {
-    to_json(&Verdict::from(verdict::check(settings, request)))
+    let verdict = match cluster.map(|objects| document::read("cluster", &objects, Objects::of)).transpose() {
+        Ok(Some(objects)) => verdict::check_in(settings, request, &objects),
+        Ok(None) => verdict::check(settings, request),
+        Err(unreadable) => Decision::unreadable(&unreadable).into(),
+    };
+    to_json(&Verdict::from(verdict))
 }
 
 /// Whether settings can be used, and if not, where and why.

@@ -68,6 +68,43 @@ for (const [kind, { check, relation, tolerates, validateSettings }] of Object.en
     }
   });
 
+  test(`${kind}: options that are not understood throw, and a cluster that cannot be read is refused`, () => {
+    for (const value of [null, 5, 'cluster', [], () => ({})]) {
+      throws(() => check(request, settings, value), '`options` must be an object, as in `{ cluster: [] }`');
+    }
+    throws(() => check(request, settings, { clusters: [] }), '`options.clusters` is not a known option; known: `cluster`');
+    throws(() => check(request, settings, { cluster: null }), '`cluster` is null; it must be an object or a JSON text');
+    const bigint = { cluster: [{ kind: 5n }] };
+    throws(() => check(request, settings, bigint), '`cluster` cannot be written as JSON: `kind` is a bigint');
+    for (const options of [undefined, {}, { cluster: undefined }, { cluster: [] }, { cluster: '[]' }]) {
+      assert.equal(JSON.stringify(check(request, settings, options)), narrowed);
+    }
+    const said = (cluster) => {
+      const { code, message } = check(request, settings, { cluster });
+      assert.equal(code, 422);
+      isWell();
+      return message;
+    };
+    assert.equal(said([{ kind: 'Node' }]), 'unreadable: cluster[0].apiVersion: is missing; must be a string');
+    assert.equal(said('[{"kind": tru}]').slice(0, 48), 'unreadable: cluster[0].kind: is not readable JSON');
+    assert.equal(said('7').slice(0, 38), 'unreadable: cluster: must be a list, i');
+  });
+
+  test(`${kind}: a large cluster is read`, () => {
+    const long = 'x'.repeat(1000);
+    const node = (_, number) => ({
+      apiVersion: 'v1',
+      kind: 'Node',
+      metadata: { name: `n${number}`, annotations: { long }, labels: { zone: 'a' } },
+    });
+    const cluster = JSON.stringify(Array.from({ length: 20_000 }, node));
+    assert.ok(cluster.length > 16 * 1024 * 1024);
+    assert.equal(JSON.stringify(check(request, settings, { cluster })), narrowed);
+    const longest = 128 * 1024 * 1024;
+    const complaint = `\`cluster\` has ${longest + 1} characters; at most ${longest} are read`;
+    throws(() => check(request, settings, { cluster: ' '.repeat(longest + 1) }), complaint);
+  });
+
   test(`${kind}: objects that JSON cannot say throw a TypeError`, () => {
     const no = (what) => `\`request\` cannot be written as JSON: ${what}`;
     const inside = (value) => () => check({ object: { it: value } }, settings);
@@ -130,7 +167,7 @@ for (const [kind, { check, relation, tolerates, validateSettings }] of Object.en
     for (const [text, message] of [
       ['', `unreadable: payload: ${readable}EOF while parsing a value at line 1 column 0`],
       ['{"object": {"spec": tru}}', `unreadable: object.spec: ${readable}expected ident at line 1 column 24`],
-      ['[]', 'unreadable: request: must be an object, is a list: `[0 items]`'],
+      ['[]', 'unreadable: request: must be an object, but is an empty list'],
     ]) {
       assert.deepEqual(check(text, settings), refused(message));
     }
@@ -147,7 +184,7 @@ for (const [kind, { check, relation, tolerates, validateSettings }] of Object.en
     assert.deepEqual(validateSettings('{"volumeNodeAffinity": {"allow": ["wider"]}}'), {
       valid: false,
       message:
-        'settings are not valid: volumeNodeAffinity.allow[0]: must be one of `widened`, `narrowed`, `shifted`, `undecided`, is `wider`',
+        'settings are not valid: volumeNodeAffinity.allow[0]: must be one of `widened`, `narrowed`, `shifted`, `undecided`, but is `wider`',
     });
   });
 
@@ -161,13 +198,13 @@ for (const [kind, { check, relation, tolerates, validateSettings }] of Object.en
       return message;
     };
     const place = 'spec.nodeAffinity.required.nodeSelectorTerms[0].matchExpressions[0].values[0]';
-    assert.equal(said(volume([1]), good), `unreadable: before.${place}: must be a string, is a number: \`1\``);
-    assert.equal(said(good, volume([1])), `unreadable: after.${place}: must be a string, is a number: \`1\``);
-    assert.equal(said({ kind: 'Pod' }, good), 'unreadable: before.kind: must be `PersistentVolume`, is `Pod`');
+    assert.equal(said(volume([1]), good), `unreadable: before.${place}: must be a string, but is a number: \`1\``);
+    assert.equal(said(good, volume([1])), `unreadable: after.${place}: must be a string, but is a number: \`1\``);
+    assert.equal(said({ kind: 'Pod' }, good), 'unreadable: before.kind: must be `PersistentVolume`, but is `Pod`');
     assert.equal(said(good, 'null').slice(0, 30), 'unreadable: after: is missing;');
-    assert.equal(said(good, []), 'unreadable: after: must be an object, is a list: `[0 items]`');
+    assert.equal(said(good, []), 'unreadable: after: must be an object, but is an empty list');
     assert.equal(said(good, '{}, "object": {}').slice(0, 49), 'unreadable: after: is not readable JSON: trailing');
-    assert.equal(said(good, good, []), 'unreadable: topology: must be an object, is a list: `[0 items]`');
+    assert.equal(said(good, good, []), 'unreadable: topology: must be an object, but is an empty list');
     assert.equal(said(good, good, { zone: {} }).slice(0, 45), 'unreadable: topology.zone: is not a known key');
     assert.equal(said(good, good, '{"zones": ]').slice(0, 49), 'unreadable: topology.zones: is not readable JSON:');
   });
@@ -202,12 +239,12 @@ for (const [kind, { check, relation, tolerates, validateSettings }] of Object.en
       return message;
     };
     const taint = { key: 'spot', value: '35', effect: 'NoExecute' };
-    assert.equal(said([{ key: 5 }], taint), 'unreadable: tolerations[0].key: must be a string, is a number: `5`');
-    assert.equal(said({}, taint), 'unreadable: tolerations: must be a list, is an object: `{}`');
+    assert.equal(said([{ key: 5 }], taint), 'unreadable: tolerations[0].key: must be a string, but is a number: `5`');
+    assert.equal(said({}, taint), 'unreadable: tolerations: must be a list, but is an object: `{}`');
     assert.equal(said('[tru]', taint).slice(0, 50), 'unreadable: tolerations[0]: is not readable JSON: ');
     assert.equal(said([], { effect: 'NoExecute' }), 'unreadable: taint.key: is missing; must be a string');
     assert.equal(said([], { key: 'spot' }), 'unreadable: taint.effect: is missing; must be a string');
-    assert.equal(said([], [taint]), 'unreadable: taint: must be an object, is a list: `[1 items]`');
+    assert.equal(said([], [taint]), 'unreadable: taint: must be an object, but is a list of 1 item');
     const below = [{ key: 'spot', operator: 'Lt', value: '36', tolerationSeconds: 5 }];
     assert.deepEqual(tolerates(below, taint), { tolerated: true, code: null, message: null });
     assert.equal(tolerates(`[{"operator": "Exists", "tolerationSeconds": 9223372036854775807}]`, taint).tolerated, true);

@@ -1,10 +1,14 @@
 // Uses every export, as TypeScript sees it.
 
 import { check, relation, tolerates, validateSettings } from 'placement-guard';
-import type { JsonDocument, Relation, RelationName, SettingsVerdict, Tolerance, Verdict } from 'placement-guard';
+import type { CheckOptions, JsonDocument, Relation, RelationName, SettingsVerdict, Tolerance, Verdict } from 'placement-guard';
 
 const settings: JsonDocument = { volumeNodeAffinity: {} };
 const verdict: Verdict = check('{}', settings);
+const options: CheckOptions = { cluster: [{ apiVersion: 'v1', kind: 'Node', metadata: { name: 'a' } }] };
+check('{}', settings, options) satisfies Verdict;
+check('{}', settings, { cluster: '[]' }) satisfies Verdict;
+check('{}', settings, {}) satisfies Verdict;
 verdict.allowed satisfies boolean;
 verdict.code satisfies number | null;
 verdict.message satisfies string | null;

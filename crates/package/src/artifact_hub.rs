@@ -19,9 +19,9 @@ const CONTROLLER: &str = "https://artifacthub.io/packages/helm/kubewarden/kubewa
 /// Why metadata are not enough for Artifact Hub.
 #[derive(Debug, thiserror::Error)]
 pub enum NotListable {
-    #[error("`annotations` lack `{0}`, without which Artifact Hub cannot list the policy; add it")]
+    #[error("`annotations` has no `{0}`, without which Artifact Hub cannot list the policy; add it")]
     Missing(&'static str),
-    #[error("`annotations.io.artifacthub.keywords` has an empty keyword; remove the comma too many")]
+    #[error("`annotations.io.artifacthub.keywords` has an empty keyword; remove the extra comma")]
     EmptyKeyword,
     #[error(
         "`annotations.io.kubewarden.policy.author` has `{0}`; write each author as `name <email>`, with commas between"

@@ -75,7 +75,7 @@ pub enum PolicyType {
 pub enum InvalidMetadata {
     #[error("not the metadata of a policy: {0}")]
     Unreadable(String),
-    #[error("`rules[{rule}].{list}` is empty: the policy would never be asked; name at least one, or remove the rule")]
+    #[error("`rules[{rule}].{list}` is empty: the policy would never be called; name at least one, or remove the rule")]
     EmptyList { rule: usize, list: &'static str },
     #[error("`rules[{rule}].{list}` has `*` next to other entries; remove `*` or the others")]
     WildcardInCompany { rule: usize, list: &'static str },

@@ -20,7 +20,7 @@ const NAME_SECTION: &str = "name";
 pub enum NotAModule {
     #[error("not a WebAssembly module: {0}; give the file that the compiler wrote")]
     Malformed(#[from] wasmparser::BinaryReaderError),
-    #[error("a WebAssembly component, and Kubewarden loads core modules; build for wasm32-unknown-unknown")]
+    #[error("a WebAssembly component, but Kubewarden loads only core modules; build for wasm32-unknown-unknown")]
     Component,
 }
 

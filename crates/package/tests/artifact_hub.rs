@@ -72,7 +72,8 @@ fn what_artifact_hub_needs_and_the_metadata_do_not_say_is_named() {
     };
     for key in ["policy.title", "policy.version", "policy.description", "policy.ociUrl"] {
         let key = format!("io.kubewarden.{key}");
-        let sentence = format!("`annotations` lack `{key}`, without which Artifact Hub cannot list the policy; add it");
+        let sentence =
+            format!("`annotations` has no `{key}`, without which Artifact Hub cannot list the policy; add it");
         assert_eq!(without(&key), Err(sentence));
     }
     assert!(without("io.kubewarden.policy.license").is_ok_and(|listing| !listing.contains("license:")));
@@ -83,7 +84,7 @@ fn what_artifact_hub_needs_and_the_metadata_do_not_say_is_named() {
     };
     assert_eq!(
         with("io.artifacthub.keywords", "storage,,pods"),
-        "`annotations.io.artifacthub.keywords` has an empty keyword; remove the comma too many"
+        "`annotations.io.artifacthub.keywords` has an empty keyword; remove the extra comma"
     );
     assert_eq!(
         with("io.kubewarden.policy.author", "A <a@example.com>, B"),

@@ -92,7 +92,7 @@ fn broken_metadata_is_refused_with_a_sentence_that_names_the_place() {
         (
             with_list(r#"apiGroups: [], apiVersions: ["v1"], resources: ["pods"], operations: ["CREATE"]"#),
             String::from(
-                "`rules[1].apiGroups` is empty: the policy would never be asked; name at least one, or remove the rule",
+                "`rules[1].apiGroups` is empty: the policy would never be called; name at least one, or remove the rule",
             ),
         ),
         (

@@ -131,7 +131,7 @@ fn what_is_no_core_module_is_refused_with_a_sentence() {
         (&whole[..whole.len() - 1], "not a WebAssembly module: "),
         (
             b"\0asm\x0d\0\x01\0",
-            "a WebAssembly component, and Kubewarden loads core modules; build for wasm32-unknown-unknown",
+            "a WebAssembly component, but Kubewarden loads only core modules; build for wasm32-unknown-unknown",
         ),
     ] {
         let error: NotAModule = annotate(bytes, &metadata()).unwrap_err();

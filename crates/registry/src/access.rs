@@ -38,12 +38,14 @@ impl Access {
     pub(crate) fn credentials(&self, location: &Location) -> Result<Credentials, RegistryError> {
         let anonymous = |described| Ok(Credentials { auth: RegistryAuth::Anonymous, described });
         let Some(folder) = &self.docker_config else {
-            return anonymous(String::from("no credentials were sent, since there is no folder of Docker's settings"));
+            return anonymous(String::from(
+                "no credentials were sent, because there is no Docker configuration folder",
+            ));
         };
         let file = folder.join("config.json");
         let unusable =
             |reason: String| RegistryError::Credentials { host: location.host(), file: file.clone(), reason };
-        let none = || format!("no credentials were sent, since `{}` has none for it", file.display());
+        let none = || format!("no credentials were sent, because `{}` has none for this registry", file.display());
         let opened = match File::open(&file) {
             Ok(opened) => opened,
             Err(error) if error.kind() == ErrorKind::NotFound => return anonymous(none()),
@@ -57,11 +59,13 @@ impl Access {
                 described: format!("the user was `{user}`, from `{}`", file.display()),
                 auth: RegistryAuth::Basic(user, password),
             }),
-            Ok(DockerCredential::IdentityToken(_)) => {
-                Err(unusable(String::from("an identity token is stored there, and only a user with a password works")))
-            }
+            Ok(DockerCredential::IdentityToken(_)) => Err(unusable(String::from(
+                "it stores an identity token, but only a user name with a password is supported",
+            ))),
             Err(CredentialRetrievalError::NoCredentialConfigured) => anonymous(none()),
-            Err(CredentialRetrievalError::ConfigReadError) => Err(unusable(String::from("it is not Docker's JSON"))),
+            Err(CredentialRetrievalError::ConfigReadError) => {
+                Err(unusable(String::from("it is not a Docker configuration file")))
+            }
             Err(error) => Err(unusable(error.to_string().trim().to_owned())),
         }
     }

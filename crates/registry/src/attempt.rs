@@ -26,7 +26,7 @@ impl Attempt<'_> {
                 self.unauthorized()
             }
             OciDistributionError::ServerError { code: 401 | 403, .. } => self.unauthorized(),
-            OciDistributionError::ServerError { code: 404, .. } => self.not_found("the registry does not know it"),
+            OciDistributionError::ServerError { code: 404, .. } => self.not_found("the registry does not have it"),
             OciDistributionError::ServerError { code, .. } => {
                 self.said(&format!("the registry answered with HTTP status {code}"))
             }
@@ -99,7 +99,7 @@ impl Attempt<'_> {
     fn said(&self, reason: &str) -> RegistryError {
         let host = self.location.host();
         let advice = if self.insecure || !self.location.is_on_this_machine() {
-            format!("is `{host}` up, and a registry?")
+            format!("check that `{host}` is up, and is a registry")
         } else {
             format!("is `{host}` up? for plain HTTP, use `--insecure`")
         };

@@ -12,11 +12,11 @@ pub enum RegistryError {
          `HOST/REPOSITORY@sha256:…`"
     )]
     Reference { reference: String, reason: String },
-    #[error("`{reference}` names a digest, which is known only once the module is pushed; write `HOST/REPOSITORY:TAG`")]
+    #[error("`{reference}` has a digest, but the digest is known only after the push; write `HOST/REPOSITORY:TAG`")]
     PushToDigest { reference: String },
     #[error(
-        "`--insecure` speaks plain HTTP, and `{host}` is not on this machine; leave it out, and the registry is asked \
-         over HTTPS"
+        "`--insecure` speaks plain HTTP, and `{host}` is not on this machine; without this option, the program uses \
+         HTTPS"
     )]
     InsecureElsewhere { host: String },
     #[error("cannot be pushed: {0}")]
@@ -27,23 +27,23 @@ pub enum RegistryError {
     )]
     NotAnnotated,
     #[error(
-        "cannot be pushed: the module's metadata cannot be read: {0}; annotate it anew, with `placement-guard package`"
+        "cannot be pushed: the module's metadata cannot be read: {0}; annotate it again, with `placement-guard package`"
     )]
     Metadata(serde_json::Error),
     #[error(
-        "the credentials for `{host}` in `{}` cannot be used: {reason}; `docker login {host}` writes them anew",
+        "the credentials for `{host}` in `{}` cannot be used: {reason}; `docker login {host}` writes new ones",
         file.display()
     )]
     Credentials { host: String, file: PathBuf, reason: String },
     #[error(
-        "`{host}` does not let this user {doing} `{reference}`: {credentials}; `docker login {host}` stores others"
+        "`{host}` does not let this user {doing} `{reference}`: {credentials}; `docker login {host}` stores new ones"
     )]
     Unauthorized { doing: &'static str, reference: String, host: String, credentials: String },
-    #[error("`{reference}` is not there: {reason}; look for a mistyped repository, tag or digest")]
+    #[error("`{reference}` was not found: {reason}; check the repository, the tag and the digest")]
     NotFound { reference: String, reason: String },
     #[error(
         "`{reference}` does not match its digest: the digest of {what} is `{actual}`, expected `{expected}`; \
-         nothing was kept of it; the registry's storage is damaged, or somebody changed it: push the module again"
+         nothing was written; the registry's storage is damaged, or somebody changed it; push the module again"
     )]
     Digest { reference: String, what: &'static str, expected: String, actual: String },
     #[error("the key in `{}` cannot be used: {reason}", file.display())]
@@ -54,7 +54,7 @@ pub enum RegistryError {
         key.display()
     )]
     NotSigned { reference: String, key: PathBuf, reason: String },
-    #[error("`{reference}` names no digest, and a digest is required; at this moment it is `{by_digest}`")]
+    #[error("`{reference}` has no digest, but a digest is required; its digest is now `{by_digest}`")]
     NoDigest { reference: String, by_digest: String },
     #[error("`{reference}` is not a policy module: {reason}")]
     NotAPolicy { reference: String, reason: String },

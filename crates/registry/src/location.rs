@@ -22,7 +22,7 @@ impl Location {
         let malformed = |reason: String| RegistryError::Reference { reference: text.to_owned(), reason };
         let bare = text.strip_prefix(SCHEME).unwrap_or(text);
         if let Some((scheme, _)) = bare.split_once("://") {
-            return Err(malformed(format!("`{scheme}://` does not lead to a registry")));
+            return Err(malformed(format!("`{scheme}://` is not a registry")));
         }
         let reference: Reference = bare.parse().map_err(|error| malformed(format!("{error}")))?;
         let location = Location { reference };
@@ -82,7 +82,7 @@ mod tests {
             ("localhost:5000/Guard:v1", "invalid reference format"),
             ("localhost:5000/guard:v 1", "invalid reference format"),
             ("localhost:5000/guard@sha256:abc", "invalid reference format"),
-            ("https://ghcr.io/team/guard:v1", "`https://` does not lead to a registry"),
+            ("https://ghcr.io/team/guard:v1", "`https://` is not a registry"),
         ];
         for (text, reason) in cases {
             let complaint = format!("`{text}` is not a reference to a module in a registry: {reason}{hint}");
@@ -97,8 +97,8 @@ mod tests {
         }
         for host in ["ghcr.io", "10.0.0.1:5000", "localhost.example.com", "registry:5000"] {
             let complaint = format!(
-                "`--insecure` speaks plain HTTP, and `{host}` is not on this machine; leave it out, and the registry is \
-                 asked over HTTPS"
+                "`--insecure` speaks plain HTTP, and `{host}` is not on this machine; without this option, the \
+                 program uses HTTPS"
             );
             assert_eq!(read(&format!("{host}/guard:v1"), true), Err(complaint));
         }

@@ -82,11 +82,11 @@ fn annotations(metadata: BTreeMap<String, String>) -> BTreeMap<String, String> {
 /// A sentence that says what the manifest is instead.
 pub(crate) fn module_layer(manifest: &[u8]) -> Result<OciDescriptor, String> {
     let manifest: OciImageManifest = serde_json::from_slice(manifest)
-        .map_err(|error| format!("its manifest is not that of one artefact: {error}"))?;
+        .map_err(|error| format!("its manifest does not describe a single artifact: {error}"))?;
     match manifest.layers.as_slice() {
         [layer] if layer.media_type == WASM_LAYER_MEDIA_TYPE => Ok(layer.clone()),
-        [layer] => Err(format!("its layer is `{}`, expected `{WASM_LAYER_MEDIA_TYPE}`", layer.media_type)),
-        layers => Err(format!("it has {} layers, expected exactly one", layers.len())),
+        [layer] => Err(format!("its layer is `{}`; expected `{WASM_LAYER_MEDIA_TYPE}`", layer.media_type)),
+        layers => Err(format!("it has {} layers; expected exactly one", layers.len())),
     }
 }
 
@@ -126,14 +126,14 @@ mod tests {
         let cases = [
             (
                 manifest(&[tar]),
-                "its layer is `application/vnd.oci.image.layer.v1.tar`, expected \
+                "its layer is `application/vnd.oci.image.layer.v1.tar`; expected \
                  `application/vnd.wasm.content.layer.v1+wasm`",
             ),
-            (manifest(&[]), "it has 0 layers, expected exactly one"),
-            (manifest(&[wasm.clone(), wasm]), "it has 2 layers, expected exactly one"),
+            (manifest(&[]), "it has 0 layers; expected exactly one"),
+            (manifest(&[wasm.clone(), wasm]), "it has 2 layers; expected exactly one"),
             (
                 String::from(r#"{"schemaVersion": 2, "manifests": []}"#),
-                "its manifest is not that of one artefact: missing field `config` at line 1 column 37",
+                "its manifest does not describe a single artifact: missing field `config` at line 1 column 37",
             ),
         ];
         for (manifest, complaint) in cases {

@@ -60,7 +60,7 @@ pub fn pull(reference: &str, access: &Access, trust: Trust<'_>, progress: &Progr
         let layer = module_layer(&manifest).map_err(|reason| attempt.no_policy(reason))?;
         let total = u64::try_from(layer.size).unwrap_or_default();
         if total > MOST_BYTES {
-            return Err(attempt.no_policy(format!("it has {total} bytes, the most is {MOST_BYTES}")));
+            return Err(attempt.no_policy(format!("it has {total} bytes; at most {MOST_BYTES} are allowed")));
         }
         let attempt = connection.attempt("the module");
         let chunks = client.pull_blob_stream(location, &layer).await;
@@ -70,7 +70,8 @@ pub fn pull(reference: &str, access: &Access, trust: Trust<'_>, progress: &Progr
             module.extend_from_slice(&chunk);
             let done = u64::try_from(module.len()).unwrap_or(u64::MAX);
             if done > total {
-                return Err(attempt.no_policy(format!("more bytes come than the {total} that its manifest states")));
+                return Err(attempt
+                    .no_policy(format!("the registry sends more than the {total} bytes that its manifest states")));
             }
             progress(Transfer { done, total });
         }

@@ -104,10 +104,11 @@ fn a_registry_with_passwords_wants_the_right_one() {
     let file = file.display();
     let refusal = |doing: &str, credentials: &str| {
         format!(
-            "`{host}` does not let this user {doing} `{reference}`: {credentials}; `docker login {host}` stores others"
+            "`{host}` does not let this user {doing} `{reference}`: {credentials}; `docker login {host}` stores new \
+             ones"
         )
     };
-    let absent = "no credentials were sent, since there is no folder of Docker's settings";
+    let absent = "no credentials were sent, because there is no Docker configuration folder";
     assert_eq!(failure(push(&module, &reference, &ACCESS, None, &unwatched())), refusal("push", absent));
     // me:wrong
     let wrong = docker_config(folder.path(), host, "bWU6d3Jvbmc=");
@@ -119,14 +120,14 @@ fn a_registry_with_passwords_wants_the_right_one() {
     assert!(pull(&reference, &right, Trust::default(), &unwatched()).unwrap().module == module);
     assert_eq!(failure(pull(&reference, &ACCESS, Trust::default(), &unwatched())), refusal("pull", absent));
     let other = docker_config(folder.path(), "example.com", "bWU6czNjcmV0");
-    let none = format!("no credentials were sent, since `{file}` has none for it");
+    let none = format!("no credentials were sent, because `{file}` has none for this registry");
     assert_eq!(failure(pull(&reference, &other, Trust::default(), &unwatched())), refusal("pull", &none));
     std::fs::write(folder.path().join("config.json"), "no JSON").unwrap();
     assert_eq!(
         failure(pull(&reference, &other, Trust::default(), &unwatched())),
         format!(
-            "the credentials for `{host}` in `{file}` cannot be used: it is not Docker's JSON; `docker login {host}` \
-             writes them anew"
+            "the credentials for `{host}` in `{file}` cannot be used: it is not a Docker configuration file; `docker \
+             login {host}` writes new ones"
         )
     );
 }
@@ -145,7 +146,7 @@ fn a_registry_that_dies_in_the_middle_keeps_the_tag_where_it_was() {
         let progress: Progress = Arc::new(move |_| once.call_once(|| killer.kill()));
         let complaint = failure(push(&new, &format!("{}/guard:{tag}", dying.host), &ACCESS, None, &progress));
         let begin = format!("cannot push `{}/guard:{tag}`: ", dying.host);
-        let end = format!("; is `{}` up, and a registry?", dying.host);
+        let end = format!("; check that `{}` is up, and is a registry", dying.host);
         assert!(complaint.starts_with(&begin) && complaint.ends_with(&end), "{complaint}");
     }
     let after = Server::start(folder.path());
@@ -155,8 +156,7 @@ fn a_registry_that_dies_in_the_middle_keeps_the_tag_where_it_was() {
     assert_eq!(
         failure(pull(&format!("{}/guard:new", after.host), &ACCESS, Trust::default(), &unwatched())),
         format!(
-            "`{}/guard:new` is not there: the registry says \"manifest unknown\"; look for a mistyped repository, tag or \
-             digest",
+            "`{}/guard:new` was not found: the registry says \"manifest unknown\"; check the repository, the tag and the digest",
             after.host
         )
     );
@@ -182,9 +182,7 @@ fn what_cannot_be_pushed_is_said_before_anything_is_sent() {
     let digest = format!("localhost:1/guard@sha256:{}", "a".repeat(64));
     assert_eq!(
         push(&module(b'a'), &digest),
-        format!(
-            "`{digest}` names a digest, which is known only once the module is pushed; write `HOST/REPOSITORY:TAG`"
-        )
+        format!("`{digest}` has a digest, but the digest is known only after the push; write `HOST/REPOSITORY:TAG`")
     );
     assert_eq!(
         push(b"\0asm\x01\0\0\0", "localhost:1/guard:v1"),
@@ -269,7 +267,7 @@ fn a_required_digest_must_be_in_the_reference() {
     let trust = Trust { digest_required: true, key: None };
     assert_eq!(
         failure(pull(&tagged, &ACCESS, trust, &unwatched()).map(|pulled| pulled.digest)),
-        format!("`{tagged}` names no digest, and a digest is required; at this moment it is `{}`", pushed.by_digest)
+        format!("`{tagged}` has no digest, but a digest is required; its digest is now `{}`", pushed.by_digest)
     );
     assert_eq!(pull(&pushed.by_digest, &ACCESS, trust, &unwatched()).unwrap().digest, pushed.digest);
 }

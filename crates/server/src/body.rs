@@ -47,7 +47,7 @@ pub enum NotRead {
     TooSlow,
     #[error("the connection closed before the body was complete")]
     Incomplete,
-    #[error("too many bytes are being answered; try again, and add replicas if this happens often")]
+    #[error("the server is already working on too many bytes; try again, and add replicas if this happens often")]
     Busy,
 }
 

@@ -84,12 +84,13 @@ impl Authority {
             let its = Validity::of(&certificate).map_err(|problem| CannotUse::new(file, problem))?;
             validity = Some(validity.filter(|validity| validity.until >= its.until).unwrap_or(its));
             signs_others(&certificate).map_err(|problem| CannotUse::new(file, problem))?;
-            let not_usable = |error| CannotUse::new(file, format!("a certificate cannot be used as a CA: {error}"));
+            let not_usable =
+                |error| CannotUse::new(file, format!("contains a certificate that cannot be used as a CA: {error}"));
             roots.add(certificate).map_err(not_usable)?;
         }
         let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), Arc::clone(cryptography)).build();
         let verifier = verifier.map_err(|error| CannotUse::new(file, error.to_string()))?;
-        let validity = validity.ok_or_else(|| CannotUse::new(file, "there is no certificate in it"))?;
+        let validity = validity.ok_or_else(|| CannotUse::new(file, "contains no certificate"))?;
         Ok(Authority { verifier, validity })
     }
 }
@@ -198,8 +199,8 @@ impl Peer {
 
 /// Whether a certificate may sign others.
 fn signs_others(certificate: &CertificateDer<'_>) -> Result<(), String> {
-    let (_, certificate) =
-        parse_x509_certificate(certificate).map_err(|error| format!("a certificate cannot be read: {error}"))?;
+    let (_, certificate) = parse_x509_certificate(certificate)
+        .map_err(|error| format!("contains a certificate that cannot be read: {error}"))?;
     let is_ca = certificate.is_ca();
     let usage = certificate.key_usage().ok().flatten();
     if is_ca && usage.is_none_or(|usage| usage.value.key_cert_sign()) {

@@ -4,6 +4,8 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::cluster::Reading;
+
 /// Where it listens, who it is, and whom it answers.
 #[derive(Debug, Clone)]
 pub struct Config {
@@ -23,6 +25,8 @@ pub struct Config {
     pub admit_client_ca: Option<PathBuf>,
     /// The settings of `/v1/admit`, as JSON. Without them the path does not exist.
     pub settings: Option<String>,
+    /// What is read of the cluster.
+    pub cluster: Reading,
     pub bounds: Bounds,
 }
 

@@ -1,5 +1,6 @@
 //! Evaluations: on threads of their own, so many at once, so many waiting for their turn, and no more.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
@@ -22,6 +23,7 @@ pub struct Pool {
 
 #[derive(Debug)]
 struct State {
+    /// Threads that evaluate. As long as something waits, all of them do.
     running: usize,
     waiting: usize,
     waiting_strangers: usize,
@@ -33,26 +35,31 @@ struct State {
 pub enum NotEvaluated {
     #[error("too many evaluations are waiting; try again, and add replicas if this happens often")]
     Busy,
-    #[error("the evaluation failed; the log says more")]
+    #[error("the evaluation failed; see the log")]
     Failed,
 }
 
+/// What is to be evaluated, and where its result goes.
+type Work = Box<dyn FnOnce() + Send>;
+
 /// What waits in the queue.
-#[derive(Debug)]
 struct Turn {
     is_known: bool,
-    comes: oneshot::Sender<()>,
+    since: Instant,
+    work: Work,
 }
 
-/// The permission to run one evaluation. The next one in the queue gets it when this is dropped.
-#[derive(Debug)]
-struct Permit(Arc<Pool>);
+impl std::fmt::Debug for Turn {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.debug_struct("Turn").field("is_known", &self.is_known).field("since", &self.since).finish_non_exhaustive()
+    }
+}
 
-/// A question in the queue, until it has its turn or its request stops waiting.
-struct Waiter {
-    pool: Arc<Pool>,
-    ticket: Ticket,
-    turn: oneshot::Receiver<()>,
+/// A question that was put into the queue. It leaves the queue when its request stops waiting.
+struct Waiter<'p> {
+    pool: &'p Pool,
+    /// None when it has had its turn.
+    ticket: Option<Ticket>,
 }
 
 impl Pool {
@@ -70,30 +77,30 @@ impl Pool {
         bytes: usize,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, NotEvaluated> {
-        let begin = Instant::now();
-        let permit = match self.enter(asker, bytes)? {
-            Ok(permit) => permit,
-            Err(waiter) => waiter.permit().await?,
-        };
-        self.metrics.waited(begin.elapsed().as_secs_f64());
-        let metrics = Arc::clone(&self.metrics);
-        let evaluation = tokio::task::spawn_blocking(move || {
-            let _in_flight = metrics.evaluation_begins();
-            let result = work();
-            drop(permit);
-            result
+        let (done, result) = oneshot::channel();
+        let work = Box::new(move || {
+            // Nobody waits for a result that nobody takes.
+            let _ = done.send(work());
         });
-        // A module that hands its host a range outside its memory makes the crate for waPC panic.
-        evaluation.await.map_err(|_panicked| NotEvaluated::Failed)
+        let mut waiter = self.enter(asker, bytes, work)?;
+        // Work that panics drops its end of the channel.
+        let result = result.await.map_err(|_panicked| NotEvaluated::Failed);
+        waiter.ticket = None;
+        result
     }
 
-    fn enter(self: &Arc<Self>, asker: &Arc<Asker>, bytes: usize) -> Result<Result<Permit, Waiter>, NotEvaluated> {
+    /// Begins with the work where a thread is free for it, and puts it into the queue where none is.
+    fn enter(self: &Arc<Self>, asker: &Arc<Asker>, bytes: usize, work: Work) -> Result<Waiter<'_>, NotEvaluated> {
+        let is_known = asker.is_known();
+        let turn = Turn { is_known, since: Instant::now(), work };
         let mut state = self.state();
         if state.running < self.at_once {
             state.running = state.running.saturating_add(1);
-            return Ok(Ok(Permit(Arc::clone(self))));
+            drop(state);
+            let pool = Arc::clone(self);
+            tokio::task::spawn_blocking(move || pool.evaluate(turn));
+            return Ok(Waiter { pool: self, ticket: None });
         }
-        let is_known = asker.is_known();
         if state.waiting >= self.queue || (!is_known && state.waiting_strangers >= self.queue_strangers) {
             return Err(NotEvaluated::Busy);
         }
@@ -101,9 +108,27 @@ impl Pool {
         if !is_known {
             state.waiting_strangers = state.waiting_strangers.saturating_add(1);
         }
-        let (comes, turn) = oneshot::channel();
-        let ticket = state.turns.push(asker, bytes, Turn { is_known, comes });
-        Ok(Err(Waiter { pool: Arc::clone(self), ticket, turn }))
+        let ticket = state.turns.push(asker, bytes, turn);
+        Ok(Waiter { pool: self, ticket: Some(ticket) })
+    }
+
+    /// Evaluates this, and then whatever has its turn, until nothing waits: between two evaluations no thread has to wake
+    /// another one.
+    fn evaluate(&self, first: Turn) {
+        let mut next = Some(first);
+        while let Some(turn) = next {
+            self.metrics.waited(turn.since.elapsed().as_secs_f64());
+            let in_flight = self.metrics.evaluation_begins();
+            // A module that hands its host a range outside its memory makes the crate for waPC panic.
+            let _ = catch_unwind(AssertUnwindSafe(turn.work));
+            drop(in_flight);
+            let mut state = self.state();
+            next = state.turns.pop();
+            match &next {
+                Some(turn) => state.leaves(turn),
+                None => state.running = state.running.saturating_sub(1),
+            }
+        }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -120,38 +145,17 @@ impl State {
     }
 }
 
-impl Drop for Permit {
+impl Drop for Waiter<'_> {
     fn drop(&mut self) {
-        let mut state = self.0.state();
-        while let Some(next) = state.turns.pop() {
-            state.leaves(&next);
-            if next.comes.send(()).is_ok() {
-                return;
-            }
-        }
-        state.running = state.running.saturating_sub(1);
-    }
-}
-
-impl Waiter {
-    async fn permit(mut self) -> Result<Permit, NotEvaluated> {
-        (&mut self.turn).await.map_err(|_closed| NotEvaluated::Busy)?;
-        Ok(Permit(Arc::clone(&self.pool)))
-    }
-}
-
-impl Drop for Waiter {
-    fn drop(&mut self) {
+        let Some(ticket) = &self.ticket else { return };
         let mut state = self.pool.state();
-        if let Some(turn) = state.turns.remove(&self.ticket) {
-            state.leaves(&turn);
-            return;
+        let left = state.turns.remove(ticket);
+        if let Some(turn) = &left {
+            state.leaves(turn);
         }
         drop(state);
-        // Its turn came, but its request did not wait any more.
-        if self.turn.try_recv().is_ok() {
-            drop(Permit(Arc::clone(&self.pool)));
-        }
+        // What the work holds is given back when the lock is free.
+        drop(left);
     }
 }
 
@@ -163,7 +167,7 @@ mod tests {
     use crate::asker::{Client, Clients};
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-    async fn whoever_leaves_the_queue_passes_the_turn_on() {
+    async fn a_request_that_leaves_the_queue_passes_the_turn_on() {
         let metrics = Arc::new(Metrics::new());
         let pool = Arc::new(Pool::new(1, (1_000, 1_000), Arc::clone(&metrics)));
         let clients = Clients::new(metrics);

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Instant;
 
-use host::{CannotCall, Module};
+use host::{CannotCall, Module, NothingGranted};
 use placement_guard::rules::decision::Decision;
 use placement_guard::rules::settings::section_names;
 use placement_guard::verdict::Verdict;
@@ -13,6 +13,7 @@ use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use crate::asker::Asker;
+use crate::cluster::{Cluster, Reader};
 use crate::evaluation::NotEvaluated;
 use crate::key::{Question, Subject};
 use crate::metrics::Metrics;
@@ -21,6 +22,8 @@ use crate::settings::CheckedSettings;
 /// Judges with one module.
 pub struct Judge {
     module: Arc<Module>,
+    /// What the module may ask about.
+    cluster: Option<Arc<Cluster>>,
     metrics: Arc<Metrics>,
 }
 
@@ -56,8 +59,8 @@ impl Fault {
 }
 
 impl Judge {
-    pub fn new(module: Arc<Module>, metrics: Arc<Metrics>) -> Self {
-        Judge { module, metrics }
+    pub fn new(module: Arc<Module>, cluster: Option<Arc<Cluster>>, metrics: Arc<Metrics>) -> Self {
+        Judge { module, cluster, metrics }
     }
 
     /// Judges a request of an API server under settings that were checked. Blocks until it is judged.
@@ -74,8 +77,14 @@ impl Judge {
         let Question { settings, request } = question;
         let Subject { operation, kind, namespace, name, user } = Subject::of(request);
         let begin = Instant::now();
-        let payload = format!(r#"{{"settings":{},"request":{}}}"#, settings.get(), request.get());
-        let called = self.module.call_counted("validate", payload.as_bytes());
+        let payload = [r#"{"settings":"#, settings.get(), r#","request":"#, request.get(), "}"].concat();
+        let called = match &self.cluster {
+            None => self.module.call_counted("validate", payload.as_bytes(), NothingGranted),
+            Some(cluster) => {
+                let reader = Reader::new(Arc::clone(cluster), self.module.time_limit());
+                self.module.call_counted("validate", payload.as_bytes(), reader)
+            }
+        };
         let elapsed = begin.elapsed();
         self.metrics.evaluated(elapsed.as_secs_f64(), called.ticks);
         let microseconds = u64::try_from(elapsed.as_micros()).unwrap_or(u64::MAX);

@@ -40,7 +40,7 @@ pub fn read(key: &str) -> Result<Question<'_>, String> {
     let version = written.v.ok_or("member `v` is missing")?.get();
     if version != VERSION.to_string() {
         let shown: String = version.chars().take(20).collect();
-        return Err(format!("version `{shown}` is not known, only {VERSION}"));
+        return Err(format!("version `{shown}` is not supported; only {VERSION} is"));
     }
     Ok(Question {
         settings: written.settings.ok_or("member `settings` is missing")?,
@@ -83,7 +83,13 @@ impl Subject {
         /// Names are at most this long in Kubernetes.
         const LONGEST: usize = 253;
         let request: Request = json::object(request.get()).unwrap_or_default();
-        let cut = |text: Option<String>| -> String { text.unwrap_or_default().chars().take(LONGEST).collect() };
+        let cut = |text: Option<String>| -> String {
+            let mut text = text.unwrap_or_default();
+            if let Some((end, _)) = text.char_indices().nth(LONGEST) {
+                text.truncate(end);
+            }
+            text
+        };
         Subject {
             operation: cut(request.operation),
             kind: cut(request.kind.and_then(|kind| kind.kind)),
@@ -116,9 +122,9 @@ mod tests {
             (&deep, "it is not a question: it must be a JSON object"),
             ("{", "it is not a question: line 1, column 1"),
             (r#"{"settings":{},"request":{}}"#, "member `v` is missing"),
-            (r#"{"v":2,"settings":{},"request":{}}"#, "version `2` is not known, only 1"),
-            (r#"{"v":"1","settings":{},"request":{}}"#, "version `\"1\"` is not known, only 1"),
-            (r#"{"v":1.0,"settings":{},"request":{}}"#, "version `1.0` is not known, only 1"),
+            (r#"{"v":2,"settings":{},"request":{}}"#, "version `2` is not supported; only 1 is"),
+            (r#"{"v":"1","settings":{},"request":{}}"#, "version `\"1\"` is not supported; only 1 is"),
+            (r#"{"v":1.0,"settings":{},"request":{}}"#, "version `1.0` is not supported; only 1 is"),
             (r#"{"v":1,"request":{}}"#, "member `settings` is missing"),
             (r#"{"v":1,"settings":{}}"#, "member `request` is missing"),
             (r#"{"v":1,"v":1,"settings":{},"request":{}}"#, "it is not a question: line 1, column 10"),

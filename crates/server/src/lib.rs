@@ -7,8 +7,8 @@
 //!
 //! ```text
 //! server ─▶ listener ─▶ connection ─▶ routes ─┬─▶ query ─┬─▶ evaluation ─▶ judge ─▶ host
-//!              │ slots     deadlines            └─▶ admit ─┘   queue            └─▶ metrics, one line of the log
-//!              ├─ serving_pair, client_identity, asker
+//!              │ slots     deadlines            └─▶ admit ─┘   queue            ├─▶ metrics, one line of the log
+//!              ├─ serving_pair, client_identity, asker                          └─▶ cluster, where the module asks
 //!              └─ reload (files that change)        operations: /healthz /readyz /metrics
 //! ```
 //!
@@ -23,6 +23,7 @@ mod answer;
 mod asker;
 mod body;
 mod client_identity;
+pub mod cluster;
 mod config;
 mod connection;
 mod error;
@@ -46,5 +47,6 @@ mod slots;
 
 pub use config::{Bounds, Config, QueryClients};
 pub use error::CannotServe;
+pub use metrics::Metrics;
 pub use process::serve;
 pub use server::Server;

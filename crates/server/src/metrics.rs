@@ -1,7 +1,8 @@
 //! What the server counts, in the text format of OpenMetrics. Every label has few values, and none of them comes from a request.
 
 use std::fmt;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::encoding::text::encode;
@@ -61,6 +62,18 @@ pub struct Build {
     pub settings: String,
 }
 
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct OfKind {
+    kind: &'static str,
+}
+
+/// Objects of a kind that could not be read.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Unread {
+    kind: &'static str,
+    reason: &'static str,
+}
+
 type Latency = Family<At, Histogram, fn() -> Histogram>;
 
 /// Everything that is counted.
@@ -80,6 +93,9 @@ pub struct Metrics {
     expiry: Family<What, Gauge>,
     reloads: Family<Reloaded, Counter>,
     log_lines: Family<Reason, Counter>,
+    cluster_objects: Family<OfKind, Gauge>,
+    cluster_age: Family<OfKind, Gauge<f64, AtomicU64>>,
+    cluster_errors: Family<Unread, Counter>,
 }
 
 impl fmt::Debug for Metrics {
@@ -88,7 +104,14 @@ impl fmt::Debug for Metrics {
     }
 }
 
+impl Default for Metrics {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Metrics {
+    /// Everything at zero.
     pub fn new() -> Self {
         let latency: Latency = Family::new_with_constructor(|| {
             Histogram::new([0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5])
@@ -109,18 +132,21 @@ impl Metrics {
             expiry: Family::default(),
             reloads: Family::default(),
             log_lines: Family::default(),
+            cluster_objects: Family::default(),
+            cluster_age: Family::default(),
+            cluster_errors: Family::default(),
         };
         let registry = &mut metrics.registry;
-        registry.register("decisions", "Decisions, once for each rule in force", metrics.decisions.clone());
+        registry.register("decisions", "Decisions, counted once for each rule in force", metrics.decisions.clone());
         registry.register("faults", "Transient errors: questions without a decision", metrics.faults.clone());
         registry.register("requests", "Answers by path and status", metrics.requests.clone());
         let seconds = || Unit::Seconds;
-        let about = "From the end of a request's headers to its answer";
+        let about = "Time from the end of a request's headers to its answer";
         registry.register_with_unit("request", about, seconds(), metrics.latency.clone());
-        registry.register_with_unit("evaluation", "One evaluation", seconds(), metrics.evaluation.clone());
+        registry.register_with_unit("evaluation", "Time of one evaluation", seconds(), metrics.evaluation.clone());
         let about = "Ticks of the engine during one evaluation, a hundredth of a second each";
         registry.register("evaluation_ticks", about, metrics.ticks.clone());
-        let about = "From the arrival of a question to the begin of its evaluation";
+        let about = "Time from the arrival of a question to the start of its evaluation";
         registry.register_with_unit("evaluation_wait", about, seconds(), metrics.wait.clone());
         registry.register("evaluations_in_flight", "Evaluations that are running", metrics.in_flight.clone());
         registry.register("connections", "Connections that are open", metrics.connections.clone());
@@ -131,11 +157,17 @@ impl Metrics {
             "Requests from clients that are not allowed to ask",
             metrics.clients.clone(),
         );
-        let about = "When the certificate ends, in seconds since 1970";
+        let about = "When the certificate expires, in seconds since 1970";
         registry.register("certificate_expiry_timestamp_seconds", about, metrics.expiry.clone());
         registry.register("reloads", "Attempts to load certificates whose files changed", metrics.reloads.clone());
-        let about = "Lines that are not in the log: one client caused too many, or they could not be written in time";
+        let about = "Log lines that were dropped: one client caused too many, or they could not be written in time";
         registry.register("log_lines_dropped", about, metrics.log_lines.clone());
+        let about = "Objects of the cluster that are held";
+        registry.register("cluster_objects", about, metrics.cluster_objects.clone());
+        let about = "How long ago the API server was heard last about the objects of a kind; after a minute they cannot be read";
+        registry.register_with_unit("cluster_age", about, seconds(), metrics.cluster_age.clone());
+        let about = "Attempts to read objects of the cluster that failed";
+        registry.register("cluster_errors", about, metrics.cluster_errors.clone());
         metrics
     }
 
@@ -159,6 +191,18 @@ impl Metrics {
 
     pub fn waited(&self, seconds: f64) {
         self.wait.observe(seconds);
+    }
+
+    pub fn cluster_error(&self, kind: &'static str, reason: &'static str) {
+        self.cluster_errors.get_or_create(&Unread { kind, reason }).inc();
+    }
+
+    /// What is held of a kind, and how long ago it was heard of, if ever.
+    pub fn cluster_held(&self, kind: &'static str, objects: usize, age: Option<Duration>) {
+        self.cluster_objects.get_or_create(&OfKind { kind }).set(i64::try_from(objects).unwrap_or(i64::MAX));
+        if let Some(age) = age {
+            self.cluster_age.get_or_create(&OfKind { kind }).set(age.as_secs_f64());
+        }
     }
 
     pub fn log_line_suppressed(&self) {

@@ -8,6 +8,7 @@ use http_body_util::Full;
 use hyper::header::{CONTENT_TYPE, HeaderValue};
 use hyper::{Request, Response, StatusCode};
 
+use crate::cluster::Cluster;
 use crate::metrics::Metrics;
 use crate::reload::Files;
 use crate::serving_pair::now;
@@ -20,6 +21,8 @@ pub struct Operations {
     pub metrics: Arc<Metrics>,
     pub files: Arc<Files>,
     pub stopping: Arc<AtomicBool>,
+    /// Where anything is read of it.
+    pub cluster: Option<Arc<Cluster>>,
     /// What runs here, a line for each thing.
     pub about: String,
 }
@@ -33,7 +36,7 @@ impl Operations {
                 None => (StatusCode::OK, TEXT, format!("ok\n{}", self.about)),
                 Some(reason) => (StatusCode::SERVICE_UNAVAILABLE, TEXT, format!("not ready: {reason}\n{}", self.about)),
             },
-            "/metrics" => match self.metrics.text() {
+            "/metrics" => match self.measured() {
                 Ok(text) => (StatusCode::OK, OPEN_METRICS, text),
                 Err(error) => {
                     (StatusCode::INTERNAL_SERVER_ERROR, TEXT, format!("metrics cannot be written: {error}\n"))
@@ -49,12 +52,20 @@ impl Operations {
         response
     }
 
+    fn measured(&self) -> Result<String, std::fmt::Error> {
+        if let Some(cluster) = &self.cluster {
+            cluster.measure();
+        }
+        self.metrics.text()
+    }
+
     /// Why no requests should come here. The module needs no look: it is loaded before the server listens.
     fn not_ready(&self) -> Option<String> {
         if self.stopping.load(Ordering::Relaxed) {
             return Some(String::from("the server is stopping"));
         }
         let expired = self.files.validities().into_iter().find(|(_, validity)| !validity.holds_at(now()));
-        expired.map(|(what, _)| format!("the {what} is not valid now"))
+        let expired = expired.map(|(what, _)| format!("the {what} is not valid now"));
+        expired.or_else(|| self.cluster.as_ref()?.not_ready())
     }
 }

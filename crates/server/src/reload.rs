@@ -76,7 +76,7 @@ impl<T> Watched<T> {
             }
             Err(error) => {
                 metrics.reloaded(self.what, "failed");
-                tracing::error!(what = self.what, %error, "not reloaded; the old one stays in force");
+                tracing::error!(what = self.what, %error, "not reloaded; the old files stay in use");
             }
         }
     }

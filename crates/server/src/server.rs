@@ -1,5 +1,6 @@
 //! The server as a whole: put together, run, and ended without losing a request.
 
+use std::collections::BTreeSet;
 use std::future::Future;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -15,6 +16,7 @@ use tokio_rustls::rustls::crypto::ring;
 use crate::admit::Admit;
 use crate::body::Bodies;
 use crate::client_identity::{AskedFor, Clients};
+use crate::cluster::{Access, Cluster, Kind, Reading};
 use crate::config::Config;
 use crate::error::CannotServe;
 use crate::evaluation::Pool;
@@ -54,8 +56,10 @@ impl Server {
             query_clients,
             admit_client_ca,
             settings,
+            cluster: reading,
             bounds,
         } = config;
+        let kinds = reading.kinds_under(settings.as_deref());
         let settings = settings.map(|settings| CheckedSettings::check(&module, settings)).transpose()?;
         let build = Build {
             version: env!("CARGO_PKG_VERSION"),
@@ -65,6 +69,10 @@ impl Server {
         let mut metrics = Metrics::new();
         metrics.describe(build.clone());
         let metrics = Arc::new(metrics);
+        let cluster = match kinds.is_empty() {
+            true => None,
+            false => Some(read_cluster(reading, &kinds, Arc::clone(&metrics)).await?),
+        };
         let cryptography = Arc::new(ring::default_provider());
         let mut files = Files::load((certificate, key), Arc::clone(&cryptography), Arc::clone(&metrics))?;
         let query_clients = match query_clients {
@@ -82,7 +90,7 @@ impl Server {
             ServerConfig::builder_with_provider(Arc::clone(&cryptography)).with_safe_default_protocol_versions()?;
         let tls = tls.with_client_cert_verifier(Arc::new(AskedFor(cryptography)));
         let tls = TlsAcceptor::from(Arc::new(tls.with_cert_resolver(Arc::new(Shown(files.pair())))));
-        let judge = Arc::new(Judge::new(module, Arc::clone(&metrics)));
+        let judge = Arc::new(Judge::new(module, cluster.clone(), Arc::clone(&metrics)));
         // Where some clients are known, strangers cannot use up what those need.
         let knows_some = query_clients.is_some() || admit_clients.is_some();
         let for_strangers = |all: usize| if knows_some { all / 2 } else { all };
@@ -118,6 +126,7 @@ impl Server {
             metrics: Arc::clone(&metrics),
             files: Arc::new(files),
             stopping: Arc::clone(&stopping),
+            cluster,
             about,
         };
         let (listener, operations_listener) = (listener(listen).await?, listener(operations).await?);
@@ -185,6 +194,18 @@ impl Server {
         tracing::info!(drained, "stopped");
         drained
     }
+}
+
+async fn read_cluster(
+    reading: Reading,
+    kinds: &BTreeSet<Kind>,
+    metrics: Arc<Metrics>,
+) -> Result<Arc<Cluster>, CannotServe> {
+    let access = reading.access.unwrap_or(Access::InCluster);
+    let what = if kinds.is_subset(&reading.kinds) { "the options read" } else { "the settings need" };
+    let names = kinds.iter().map(|kind| kind.name()).collect::<Vec<_>>().join(", ");
+    let begun = Cluster::begin(&access, kinds, reading.limits, metrics).await;
+    begun.map_err(|why| CannotServe::Cluster { what, kinds: names, why })
 }
 
 async fn listener(address: SocketAddr) -> Result<TcpListener, CannotServe> {

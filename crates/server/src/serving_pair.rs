@@ -35,8 +35,8 @@ pub struct Validity {
 impl Validity {
     /// Reads it from a certificate.
     pub fn of(certificate: &CertificateDer<'_>) -> Result<Self, String> {
-        let (_, certificate) =
-            parse_x509_certificate(certificate).map_err(|error| format!("a certificate cannot be read: {error}"))?;
+        let (_, certificate) = parse_x509_certificate(certificate)
+            .map_err(|error| format!("contains a certificate that cannot be read: {error}"))?;
         let validity = certificate.validity();
         Ok(Validity { from: validity.not_before.timestamp(), until: validity.not_after.timestamp() })
     }
@@ -60,9 +60,9 @@ pub fn now() -> i64 {
 /// Every certificate of a PEM file, at least one.
 pub fn certificates(file: &Path, pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, CannotUse> {
     let read: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(pem).collect();
-    let read = read.map_err(|error| CannotUse::new(file, format!("it is not PEM: {error}")))?;
+    let read = read.map_err(|error| CannotUse::new(file, format!("is not PEM: {error}")))?;
     if read.is_empty() {
-        return Err(CannotUse::new(file, "there is no certificate in it"));
+        return Err(CannotUse::new(file, "contains no certificate"));
     }
     Ok(read)
 }
@@ -82,14 +82,14 @@ impl ServingPair {
         cryptography: &CryptoProvider,
     ) -> Result<Self, CannotUse> {
         let chain = certificates(certificate_file, certificate)?;
-        let leaf = chain.first().ok_or_else(|| CannotUse::new(certificate_file, "there is no certificate in it"))?;
+        let leaf = chain.first().ok_or_else(|| CannotUse::new(certificate_file, "contains no certificate"))?;
         let validity = Validity::of(leaf).map_err(|problem| CannotUse::new(certificate_file, problem))?;
         let key = PrivateKeyDer::from_pem_slice(key)
-            .map_err(|error| CannotUse::new(key_file, format!("there is no private key in it: {error}")))?;
+            .map_err(|error| CannotUse::new(key_file, format!("contains no private key: {error}")))?;
         let key = CertifiedKey::from_der(chain, key, cryptography).map_err(|error| {
             CannotUse::new(
                 key_file,
-                format!("it is not the key of the certificate in `{}`: {error}", certificate_file.display()),
+                format!("is not the key of the certificate in `{}`: {error}", certificate_file.display()),
             )
         })?;
         Ok(ServingPair { key: Arc::new(key), validity })

@@ -35,6 +35,21 @@ pub const FINDINGS: &[Explained] = &[
         mend: "Write fewer or simpler terms, or edit in smaller steps.",
     },
     Explained {
+        code: Code::VolumeInUse,
+        means: "The edit takes the volume away from a node on which it is attached or used by a pod.",
+        mend: "Keep that node in the affinity, or move the pods to other nodes first.",
+    },
+    Explained {
+        code: Code::VolumeModificationInFlight,
+        means: "The claim's change to another VolumeAttributesClass has not ended, so the storage has not moved yet.",
+        mend: "Edit the affinity when the status of the claim shows the new class.",
+    },
+    Explained {
+        code: Code::NoLiveNode,
+        means: "No node that is in the cluster can use the volume.",
+        mend: "Write an affinity and zone labels that a node of the cluster meets.",
+    },
+    Explained {
         code: Code::MatchFieldsIgnored,
         means: "The scheduler ignores `matchFields` in a volume; a term that has nothing else matches every node.",
         mend: "Use `matchExpressions` on a node label, such as `kubernetes.io/hostname`.",
@@ -58,6 +73,11 @@ pub const FINDINGS: &[Explained] = &[
         code: Code::FactsContradictVolume,
         means: "Under the declared topology facts no node could use the volume, so it was judged without them.",
         mend: "Correct `volumeNodeAffinity.topology`, or the volume.",
+    },
+    Explained {
+        code: Code::FactsContradictNodes,
+        means: "The settings declare a zone in one region, and a node of the cluster has it in another.",
+        mend: "Correct `volumeNodeAffinity.topology.zones`, or the labels of the node.",
     },
     Explained {
         code: Code::TolerationNotAllowed,

@@ -3,7 +3,7 @@
 
 pub mod findings;
 pub mod openapi;
-pub mod places;
+pub mod rule_files;
 pub mod schema;
 pub mod settings_page;
 pub mod template;
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use placement_guard::rules::finding::Code;
 
-/// A rule, as every file that is not its code knows it. [`places`] says where else a rule must appear.
+/// A rule, as every file that is not its code knows it. [`rule_files`] lists the files in which a rule must appear.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rule {
     /// The section of the settings, which are the parameters of its constraints.

@@ -111,17 +111,18 @@ pub struct VolumeNodeAffinity {
     /// The relations of the new set of nodes to the old that are accepted in addition to `unchanged` and `equivalent`.
     /// Default: `[widened]`.
     pub allow: Option<Vec<Relation>>,
-    /// Which nodes are compared: every conceivable node that the topology allows.
+    /// Which nodes count: `anyNode`, every conceivable node that the topology allows; or `liveNodes`, only the nodes that are in
+    /// the cluster (reads nodes).
     pub judge_by: Option<JudgeBy>,
     /// What is true of the nodes of the cluster and cannot be read from selectors.
     pub topology: Option<Topology>,
-    /// Needs the live cluster, which this version does not read.
-    pub while_in_use: Option<Ignore>,
-    /// Needs the live cluster, which this version does not read.
-    #[schemars(extend("enum" = [false, null]))]
+    /// A node loses the volume while the volume is attached to it, or while a pod that has not finished uses it there; also
+    /// where narrowing is allowed (reads nodes, pods, claims and VolumeAttachments).
+    pub while_in_use: Option<Reaction>,
+    /// Refuses edits while the claim's change to another VolumeAttributesClass has not ended (reads claims).
     pub require_settled_volume_attributes: Option<bool>,
-    /// Needs the live cluster, which this version does not read.
-    pub stranded_volumes: Option<Ignore>,
+    /// No node of the cluster can use the volume; on CREATE and in audits too (reads nodes).
+    pub stranded_volumes: Option<Reaction>,
     pub when_cluster_unreadable: Option<WhenClusterUnreadable>,
     pub enforcement: Option<Enforcement>,
     pub exempt: Option<Exempt>,
@@ -144,7 +145,10 @@ pub enum Relation {
 #[derive(JsonSchema)]
 #[schemars(rename_all = "camelCase")]
 pub enum JudgeBy {
+    /// Every conceivable node that the topology allows; the default.
     AnyNode,
+    /// The nodes that are in the cluster.
+    LiveNodes,
 }
 
 #[derive(JsonSchema)]
@@ -170,8 +174,8 @@ pub struct Topology {
     pub aliases: Option<BTreeMap<String, String>>,
     /// A node that matches the one term matches the other too.
     pub implications: Option<Vec<Implication>>,
-    /// Needs the live cluster, which this version does not read.
-    #[schemars(extend("enum" = [false, null]))]
+    /// Whether the region in which the nodes of the cluster have a zone is a fact too (reads nodes). A zone that nodes have in
+    /// two regions is no fact, and what `zones` declares counts first.
     pub from_live_nodes: Option<bool>,
 }
 
@@ -442,7 +446,7 @@ pub struct NodePlugin {
 #[derive(JsonSchema)]
 #[schemars(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Audiences {
-    /// Names of drivers, in which `*` stands for any characters.
+    /// Names of drivers, in which `*` matches any characters.
     #[schemars(length(min = 1), inner(regex(pattern = GLOB)))]
     pub drivers: Vec<String>,
     /// The audiences; `""` is the API server itself. An empty list allows none.
@@ -484,11 +488,11 @@ pub struct AccessModes {
 #[derive(JsonSchema)]
 #[schemars(rename_all = "camelCase", deny_unknown_fields)]
 pub struct SingleWriter {
-    /// Names of StorageClasses, in which `*` stands for any characters; `""` is a claim that names none. Every class when
+    /// Names of StorageClasses, in which `*` matches any characters; `""` is a claim that names none. Every class when
     /// absent.
     #[schemars(length(min = 1), inner(regex(pattern = GLOB)))]
     pub storage_classes: Option<Vec<String>>,
-    /// Namespaces, in which `*` stands for any characters. Every namespace when absent.
+    /// Namespaces, in which `*` matches any characters. Every namespace when absent.
     #[schemars(length(min = 1), inner(regex(pattern = GLOB)))]
     pub namespaces: Option<Vec<String>>,
     pub level: Level,
@@ -510,9 +514,13 @@ pub enum Level {
     {"properties": {"pinnedBy": {"type": "null"}}},
     {"required": ["pinned"], "properties": {"pinned": {"const": true}}},
     {"required": ["ownNodeOnly"], "properties": {"ownNodeOnly": {"const": true}}},
+]}, "provisioners": {"anyOf": [
+    {"properties": {"provisioners": {"type": "null"}}},
+    {"required": ["waitForFirstConsumer"], "properties": {"waitForFirstConsumer": {"const": true}}},
 ]}}))]
 pub struct LocalVolumes {
     /// The affinity of a local volume must leave exactly one value of one of the keys of `pinnedBy`, and an update must keep it.
+    /// Where `hostPaths` or `paths` judges `hostPath` volumes, the same holds for them.
     pub pinned: Option<bool>,
     /// The labels that name a node. `[kubernetes.io/hostname]` when absent. The host name takes precedence,
     /// then the first key.
@@ -535,6 +543,9 @@ pub struct LocalVolumes {
     /// Two `local` or `hostPath` volumes that a node can use both, where the path of the one lies within that of the other.
     /// Reads PersistentVolumes.
     pub overlap: Option<Reaction>,
+    /// More provisioners whose classes must bind with `WaitForFirstConsumer`, such as those that make `local` volumes.
+    #[schemars(inner(length(min = 1)))]
+    pub provisioners: Option<Vec<String>>,
     pub when_cluster_unreadable: Option<WhenClusterUnreadable>,
     pub enforcement: Option<Enforcement>,
     pub exempt: Option<Exempt>,

@@ -1,4 +1,4 @@
-//! The committed templates, the schema and the webhook are what their sources make. `BLESS=1` writes them anew.
+//! The committed templates, the schema and the webhook are what their sources make. `BLESS=1` writes new ones.
 
 use placement_guard::rules::finding::Code;
 use templates::findings::FINDINGS;

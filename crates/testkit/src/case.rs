@@ -245,14 +245,26 @@ impl Case {
         self.unreadable.is_some()
     }
 
+    /// Why the objects of some kinds, by name, cannot be read.
+    pub fn unreadable(&self) -> impl Iterator<Item = (&str, Cause)> {
+        self.unreadable.iter().flatten().map(|(kind, cause)| (kind.as_str(), *cause))
+    }
+
     /// A host that answers about the cluster. Without a cluster the policy was granted nothing.
     pub fn host(&self) -> FakeHost {
+        self.host_with(|_| {})
+    }
+
+    /// The same with the objects in another order, as an engine may keep none.
+    pub fn host_with(&self, reorder: impl FnOnce(&mut Vec<Value>)) -> FakeHost {
         let nothing = || BTreeMap::from([(String::from("*"), Cause::NotGranted)]);
         let unreadable = match (&self.unreadable, &self.cluster) {
             (None, None) => nothing(),
             (unreadable, _) => unreadable.clone().unwrap_or_default(),
         };
-        FakeHost::new(self.cluster.clone().unwrap_or_default(), unreadable)
+        let mut objects = self.cluster.clone().unwrap_or_default();
+        reorder(&mut objects);
+        FakeHost::new(objects, unreadable)
     }
 
     /// The request that is judged, if one is.

@@ -38,12 +38,42 @@ answers(question) := external_data({"provider": "placement-guard", "keys": [ques
 
 # The question as the provider reads it. `before`, `after` and `more` hold what the rule reads, and nothing else that varies,
 # such as `managedFields`, `status`, `resourceVersion` and `uid`. Gatekeeper caches the answer to each key for three minutes,
-# so it asks the same question only once.
+# so it asks the same question only once. An answer that depends on the cluster may be another one a moment later, so such a
+# question carries the `uid` of its request.
 key(section, before, after, more) := json.marshal({
 	"v": 1,
 	"settings": {section: input.parameters},
-	"request": object.union_n([request, {"object": after}, {"oldObject": before | operation == "UPDATE"; knows_old}, more]),
+	"request": object.union_n([
+		request,
+		{"object": after},
+		{"oldObject": before | operation == "UPDATE"; knows_old},
+		{"uid": input.review.uid | reads_cluster},
+		more,
+	]),
 })
+
+# Whether the parameters make the rule read the cluster.
+reads_cluster if {
+	some setting in [
+		"attraction",
+		"evictions",
+		"missingNode",
+		"overlap",
+		"sharedClaims",
+		"strandedVolumes",
+		"unreachableTogether",
+		"whileInUse",
+	]
+	input.parameters[setting] in {"deny", "warn"}
+}
+
+reads_cluster if input.parameters.judgeBy == "liveNodes"
+
+reads_cluster if input.parameters.topology.fromLiveNodes == true
+
+reads_cluster if input.parameters.requireSettledVolumeAttributes == true
+
+reads_cluster if is_object(input.parameters.rollout)
 
 # The object that the request would store, and the object that is stored now. A CREATE and an audit have only the first.
 new := input.review.object

@@ -22,7 +22,19 @@ after := judged(placement_guard.new)
 
 default key := null
 
-key := placement_guard.key("volumeNodeAffinity", before, after, {"name": placement_guard.name})
+key := placement_guard.key(
+	"volumeNodeAffinity",
+	with_claim(before, placement_guard.old),
+	with_claim(after, placement_guard.new),
+	{"name": placement_guard.name},
+)
+
+# The claim to which a volume is bound says which pods use it. It is asked about with an edit, and is no edit by itself.
+with_claim(judged, volume) := object.union(judged, {"spec": {"claimRef": claim}}) if {
+	placement_guard.reads_cluster
+	claim := part(get(get(volume, "spec"), "claimRef"), ["name", "namespace"])
+	claim != {}
+} else := judged
 
 judged(volume) := {
 	"metadata": {

@@ -55,7 +55,7 @@ fn an_integer_has_64_bits_and_no_fraction() {
         ("3.0", Err("object: is not a 64-bit integer")),
         ("3e2", Err("object: is not a 64-bit integer")),
         ("9223372036854775808", Err("object: is not a 64-bit integer")),
-        (r#""3""#, Err("object: must be a 64-bit integer, is a string: `3`")),
+        (r#""3""#, Err("object: must be a 64-bit integer, but is a string: `3`")),
     ] {
         assert_eq!(root(json, |field| field.integer()), read.map_err(String::from), "{json}");
     }

@@ -148,7 +148,7 @@ impl<'i> Sidecar<'i> {
 
     fn too_old(&self, image: &str, field: &Field<'_, '_>) -> Finding {
         let headline = format!(
-            "sidecar too old: `csi-{}` of version `{}` does not know `ReadWriteOncePod`",
+            "sidecar too old: `csi-{}` version `{}` does not support `ReadWriteOncePod`",
             self.role,
             short(self.image.tag.unwrap_or_default(), 128)
         );
@@ -159,13 +159,13 @@ impl<'i> Sidecar<'i> {
 
     fn unknown(&self, image: &str, field: &Field<'_, '_>) -> Finding {
         let headline = format!(
-            "sidecar version unknown: the image of `csi-{}` does not tell whether it knows `ReadWriteOncePod`",
+            "sidecar version unknown: the image of `csi-{}` does not say whether it supports `ReadWriteOncePod`",
             self.role
         );
         let why = match (self.image.digest, self.has_upstream_versions) {
             (Some(_), _) => "the digest decides which image runs, whatever the tag says",
-            (None, false) => "the versions of this image are not those of kubernetes-csi",
-            (None, true) => "the tag does not name one version of kubernetes-csi",
+            (None, false) => "this image does not use the version numbers of kubernetes-csi",
+            (None, true) => "the tag does not name a single version of kubernetes-csi",
         };
         Finding::new(Code::SidecarVersionUnknown, headline)
             .detail(format!("{}: `{}`", field.path_in_object(), short(image, 300)))

@@ -29,8 +29,8 @@ const WHY_SECRETS: &[&str] = &[
     "`volume_context` is not kept secret: drivers logged it together with the tokens (CVE-2023-2878 in secrets-store, \
      CVE-2024-3744 in azure-file)",
     "accepted: `serviceAccountTokenInSecrets: true`",
-    "upgrade in this order: API servers and kubelets to 1.35 or later; on every node the driver, to a version that reads \
-     `secrets` and falls back to `volume_context`; then set this field, in an update of its own",
+    "upgrade in this order: API servers and kubelets to 1.35 or later; then the driver on every node, to a version that \
+     reads `secrets` and falls back to `volume_context`; then set this field, in a separate update",
     "API servers before 1.35 drop the field, so `requireSecrets` cannot be met there",
     "in an incident, `enforcement: warn` or `exempt` in the settings of `csiDriverTokens` lets this request pass",
 ];
@@ -111,8 +111,9 @@ impl Audiences {
         item.only(&["drivers", "allow"])?;
         let drivers = item.get("drivers")?;
         let Some(globs) = Glob::read_list(&drivers)? else {
-            return Err(drivers
-                .unreadable("is missing; must be a list of driver names, in which `*` stands for any characters"));
+            return Err(
+                drivers.unreadable("is missing; must be a list of driver names, in which `*` matches any characters")
+            );
         };
         let allow = item.get("allow")?;
         if !allow.is_present() {
@@ -132,9 +133,7 @@ impl Seconds {
             let bound = field.get(name)?;
             if bound.integer()?.is_some_and(|seconds| !EXPIRATION_SECONDS.contains(&seconds)) {
                 let (least, most) = (EXPIRATION_SECONDS.start(), EXPIRATION_SECONDS.end());
-                return Err(
-                    bound.unacceptable(&format!("{least} to {most} seconds, which is what the API server accepts"))
-                );
+                return Err(bound.unacceptable(&format!("{least} to {most} seconds, as the API server requires")));
             }
         }
         match (field.get("min")?.integer()?, field.get("max")?.integer()?) {
@@ -222,7 +221,8 @@ impl Judgement<'_> {
         }
         if before.token_in_secrets == Some(true) && !now.is_empty() {
             let headline = format!(
-                "token back to volume context: driver `{name}` got its tokens in `secrets`, now in `volume_context`"
+                "token back to volume context: driver `{name}` used to get its tokens in `secrets`, and now gets them \
+                 in `volume_context`"
             );
             let finding = Finding::new(Code::TokenBackToVolumeContext, headline)
                 .detail(format!("{field}, was `true`, with tokens for {}", audiences(&now)))
@@ -252,12 +252,13 @@ impl Judgement<'_> {
                     .detail(format!("spec.tokenRequests[{index}].audience: `{}`", short(request.audience, 200)));
                 if request.audience.is_empty() {
                     finding = finding.detail(
-                        "with such a token the driver acts as the pod towards the API server; to allow it, list `\"\"`",
+                        "with such a token the driver can act as the pod when it calls the API server; to allow this, \
+                         list `\"\"`",
                     );
                 }
                 finding.detail(match (mine.is_empty(), allowed.is_empty()) {
                     (true, _) => String::from(
-                        "accepted: no audience, since no entry of `csiDriverTokens.audiences` matches this driver",
+                        "accepted: no audience, because no entry of `csiDriverTokens.audiences` matches this driver",
                     ),
                     (false, true) => String::from("accepted: no audience"),
                     (false, false) => format!("accepted: {}", audiences(&allowed)),
@@ -279,17 +280,20 @@ impl Judgement<'_> {
             }
             few.push_with(|| {
                 let headline = format!(
-                    "token expiration out of range: driver `{}` gets tokens that live {lifetime} s, accepted: {}",
+                    "token expiration out of range: driver `{}` gets tokens that are valid for {lifetime} s, \
+                     accepted: {}",
                     self.name,
                     limits.describe()
                 );
                 let value = match request.expiration_seconds {
                     Some(seconds) => format!("`{seconds}`"),
-                    None => format!("absent, which becomes {DEFAULT_EXPIRATION_SECONDS} s when the token is requested"),
+                    None => {
+                        format!("absent, which defaults to {DEFAULT_EXPIRATION_SECONDS} s when the token is requested")
+                    }
                 };
                 let finding = Finding::new(Code::TokenExpirationOutOfRange, headline)
                     .detail(format!("spec.tokenRequests[{index}].expirationSeconds: {value}"))
-                    .detail(format!("these are the tokens for {}", audience(request.audience)));
+                    .detail(format!("the tokens are for {}", audience(request.audience)));
                 if request.expiration_seconds == Some(lifetime) || lifetime == DEFAULT_EXPIRATION_SECONDS {
                     return finding;
                 }
@@ -299,8 +303,8 @@ impl Judgement<'_> {
                          (`--service-account-extend-token-expiration` is on by default)"
                     ))
                     .detail(format!(
-                        "accepted: a number other than {EXTENDED_SECONDS}; which audiences are the API server's own is set \
-                         in `csiDriverTokens.apiServerAudiences`"
+                        "accepted: any number other than {EXTENDED_SECONDS}; `csiDriverTokens.apiServerAudiences` \
+                         lists the API server's own audiences"
                     ))
             });
         }
@@ -323,7 +327,8 @@ impl Judgement<'_> {
                 audiences(&added)
             ))
             .detail(
-                "accepted: `requiresRepublish: true`, with which the kubelet passes fresh tokens to the driver periodically",
+                "accepted: `requiresRepublish: true`, with which the kubelet passes fresh tokens to the driver \
+                 periodically",
             );
         report.find(finding);
     }

@@ -121,21 +121,23 @@ impl<'v> Excess<'v> {
         let (headline, accepted) = match self {
             Excess::Path => (format!("volume `{name}` gives its pod {path}"), None),
             Excess::Creates(kind) => (
-                format!("`type: {kind}` of volume `{name}` may write {path}, which is read-only"),
-                Some("accepted: `type: Directory` or another type that makes nothing on the node"),
+                format!("`type: {kind}` of volume `{name}` may create {path}, which is allowed only as read-only"),
+                Some("accepted: `type: Directory` or another type that creates nothing on the node"),
             ),
             Excess::Mount(most, Mount { container, access: Access::ReadWrite }) => (
-                format!("container `{}` may write {path}, which is read-only", short(container, 63)),
+                format!("container `{}` may write to {path}, which is allowed only as read-only", short(container, 63)),
                 Some(match most {
                     Access::RecursiveReadOnly => MOUNT_RECURSIVELY,
                     _ => {
-                        "accepted: `readOnly: true` without `mountPropagation: Bidirectional` on every mount of the volume"
+                        "accepted: `readOnly: true` without `mountPropagation: Bidirectional` on every mount of the \
+                         volume"
                     }
                 }),
             ),
             Excess::Mount(_, Mount { container, .. }) => (
                 format!(
-                    "container `{}` may write what is mounted below {path}, which is recursively read-only",
+                    "container `{}` may write to what is mounted below {path}, which is allowed only as recursively \
+                     read-only",
                     short(container, 63)
                 ),
                 Some(MOUNT_RECURSIVELY),
@@ -153,14 +155,15 @@ const MOUNT_RECURSIVELY: &str = "accepted: `readOnly: true` with `recursiveReadO
 
 fn not_recursive_finding(volumes: &str, volume: &HostPathVolume<'_>, container: &str) -> Finding {
     let headline = format!(
-        "host path not recursively read-only: container `{}` may write what is mounted below {}",
+        "host path not recursively read-only: container `{}` may write to what is mounted below {}",
         short(container, 63),
         of_node(volume.path)
     );
     Finding::new(Code::HostPathNotRecursive, headline)
         .detail(shown_path(&field_of(volumes, volume), volume.path))
         .detail(
-            "`recursiveReadOnly: Enabled` on the mount closes this; `readOnly: recursive` in `hostPaths` demands it",
+            "to prevent this, set `recursiveReadOnly: Enabled` on the mount; to require that, set `readOnly: \
+             recursive` in `hostPaths`",
         )
 }
 
@@ -228,7 +231,9 @@ pub fn judge_volume(
     let headline = format!("{what} not allowed: volume `{name}` gives pods {}", of_node(path));
     let mut finding = Finding::new(code, headline).detail(shown_path(&format!("spec.{}.path", source.field()), path));
     if most.is_some() {
-        finding = finding.detail("the path is read-only, and nothing in a PersistentVolume keeps a pod from writing");
+        finding = finding.detail(
+            "the path is allowed only as read-only, and nothing in a PersistentVolume keeps a pod from writing to it",
+        );
     }
     report.find(finding.detail(allowed.describe(own)));
     Ok(())

@@ -1,9 +1,9 @@
 //! `localVolumes`: volumes that live on a single node.
 //!
 //! This rule judges `local` and `hostPath` PersistentVolumes (from where they can be used, which path of the node they
-//! are, who makes them, and when they are bound), `hostPath` volumes in pods, and StorageClasses without a provisioner. On
-//! an UPDATE it leaves alone what stays as it is. Where the settings ask for it, it reads the cluster: whether a node that
-//! can use the volume is there, and whether another volume has the same path on the same node.
+//! are, who makes them, and when they are bound), `hostPath` volumes in pods, and StorageClasses without a provisioner or of
+//! listed ones. On an UPDATE it leaves alone what stays as it is. Where the settings ask for it, it reads the cluster: whether
+//! a node that can use the volume is there, and whether another volume has the same path on the same node.
 
 mod binding;
 mod host_paths;
@@ -16,7 +16,7 @@ mod prefixes;
 use self::binding::{judge_class, no_class};
 use self::host_paths::{Source, brings_mounts};
 use self::own_node::{changed_field, foreign_node};
-use self::pinned::{AdmittedNodes, moved, not_pinned};
+use self::pinned::{AdmittedNodes, Named, moved, not_pinned};
 use self::prefixes::Prefixes;
 use crate::kubernetes::affinity::Affinity;
 use crate::kubernetes::field::{Field, Unreadable, short};
@@ -53,6 +53,8 @@ pub struct LocalVolumes {
     overlap: Option<Severity>,
     /// `None` where the two settings above say by themselves what follows.
     when_unreadable: Option<WhenUnreadable>,
+    /// Provisioners whose classes must wait, in addition to none.
+    provisioners: Vec<String>,
 }
 
 impl LocalVolumes {
@@ -70,6 +72,7 @@ impl LocalVolumes {
                 "waitForFirstConsumer",
                 "missingNode",
                 "overlap",
+                "provisioners",
                 "whenClusterUnreadable",
             ],
         )?;
@@ -77,7 +80,12 @@ impl LocalVolumes {
         let (pinned, own_node_only) = (flag("pinned")?, flag("ownNodeOnly")?);
         let keys = section.get("pinnedBy")?;
         if keys.is_present() && !pinned && !own_node_only {
-            return Err(keys.unreadable("says nothing without `pinned: true` or `ownNodeOnly: true`"));
+            return Err(keys.unreadable("has no effect without `pinned: true` or `ownNodeOnly: true`"));
+        }
+        let wait_for_first_consumer = flag("waitForFirstConsumer")?;
+        let listed = section.get("provisioners")?;
+        if listed.is_present() && !wait_for_first_consumer {
+            return Err(listed.unreadable("says nothing without `waitForFirstConsumer: true`"));
         }
         Ok(LocalVolumes {
             pinned,
@@ -85,10 +93,11 @@ impl LocalVolumes {
             own_node_only,
             paths: Prefixes::read_paths(&section.get("paths")?)?,
             host_paths: Prefixes::read_host_paths(&section.get("hostPaths")?)?,
-            wait_for_first_consumer: flag("waitForFirstConsumer")?,
             missing_node: level(&section.get("missingNode")?)?,
             overlap: level(&section.get("overlap")?)?,
             when_unreadable: when_cluster_unreadable(section)?,
+            wait_for_first_consumer,
+            provisioners: if listed.is_present() { listed.each(read_provisioner)? } else { Vec::new() },
         })
     }
 }
@@ -99,7 +108,7 @@ fn read_keys(list: &Field<'_, '_>) -> Result<Vec<String>, Unreadable> {
     }
     let read_key = |item: &Field<'_, '_>| match item.required_string()? {
         key if Domain::Name.contains(key) => Ok(key.to_owned()),
-        _ => Err(item.unacceptable("a label key")),
+        _ => Err(item.unacceptable("a valid label key")),
     };
     let keys = list.each(read_key)?;
     if keys.is_empty() {
@@ -108,6 +117,13 @@ fn read_keys(list: &Field<'_, '_>) -> Result<Vec<String>, Unreadable> {
     let (mut ordered, others): (Vec<String>, Vec<String>) = keys.into_iter().partition(|key| key == HOSTNAME);
     ordered.extend(others);
     Ok(ordered)
+}
+
+fn read_provisioner(item: &Field<'_, '_>) -> Result<String, Unreadable> {
+    match item.required_string()? {
+        "" => Err(item.unacceptable("the name of a provisioner")),
+        name => Ok(name.to_owned()),
+    }
 }
 
 impl Rule for LocalVolumes {
@@ -130,7 +146,7 @@ impl Rule for LocalVolumes {
             return self.judge_volume(request, live, budget, report);
         }
         if request.is_about("storage.k8s.io", "StorageClass") && self.wait_for_first_consumer {
-            return Ok(judge_class(request, report)?);
+            return judge_class(&self.provisioners, request, budget, report);
         }
         match self.prefixes(Source::HostPath) {
             Some(allowed) if brings_mounts(request) => host_paths::judge_pod(allowed, request, budget, report),
@@ -174,6 +190,12 @@ impl LocalVolumes {
         }
     }
 
+    /// Whether volumes of this kind must stay on one node: a `hostPath` volume is data of a node only where its path is
+    /// judged at all.
+    fn judges_pinned(&self, source: Source) -> bool {
+        self.pinned && (source == Source::Local || self.prefixes(source).is_some())
+    }
+
     fn judge_volume(
         &self,
         request: &Request<'_, '_>,
@@ -202,7 +224,7 @@ impl LocalVolumes {
                 None => None,
             };
             let same_affinity = before.as_ref().is_some_and(|before| before.affinity == now.affinity);
-            let judges_pinned = self.pinned && source == Source::Local && !same_affinity;
+            let judges_pinned = self.judges_pinned(source) && !same_affinity;
             let same_nodes = before.as_ref().is_some_and(|before| before.has_same_nodes(&now));
             let same_path = before.as_ref().is_some_and(|before| before.path == now.path);
             let missing_node = self.missing_node.filter(|_| !same_nodes);
@@ -216,8 +238,9 @@ impl LocalVolumes {
                 host_paths::judge_volume(allowed, source, now.path, &name, budget, report)?;
             }
             if judges_pinned {
-                let pinned = not_pinned(&name, &now.affinity, &now.nodes, &self.pinned_by);
-                let moved = before.as_ref().and_then(|before| moved(&name, &now.affinity, &before.nodes, &now.nodes));
+                let volume = Named { kind: source.field(), name: &name };
+                let pinned = not_pinned(&volume, &now.affinity, &now.nodes, &self.pinned_by);
+                let moved = before.as_ref().and_then(|before| moved(&volume, &now.affinity, &before.nodes, &now.nodes));
                 pinned.into_iter().chain(moved).for_each(|finding| report.find(finding));
             }
             let had_class = before.as_ref().is_none_or(|before| !before.class.is_empty());
@@ -263,7 +286,7 @@ impl LocalVolumes {
         let class = class_of_volume(&object.get("metadata")?, &spec_of.get("spec")?)?;
         // A section that judges paths only does not read who may use the volume.
         let reads_cluster = self.missing_node.is_some() || self.overlap.is_some();
-        let reads_affinity = node.is_some() || (self.pinned && source == Source::Local) || reads_cluster;
+        let reads_affinity = node.is_some() || self.judges_pinned(source) || reads_cluster;
         let affinity = if reads_affinity { Volume::read(spec_of)?.affinity } else { Affinity::Absent };
         let zone_labels = if reads_cluster {
             ZoneLabels::read(&object.get("metadata")?.get("labels")?)?

@@ -33,15 +33,16 @@ pub fn foreign_node(
     let mut finding = Finding::new(Code::LocalForeignNode, headline)
         .detail(format!("spec.nodeAffinity.required: `{}`", foreign.affinity.describe()));
     if let Some(field) = changed {
-        finding = finding.detail(format!("what it changes: `{field}`"));
+        finding = finding.detail(format!("changed field: `{field}`"));
     }
     let finding = finding
         .detail(format!("the credentials of `{user}` are bound to node `{node}`"))
         .detail(format!("accepted from this user: `local` and `hostPath` volumes that are pinned to `{node}`"))
         .detail(
-            "the node's name is compared with its label; if the two differ, let `pinnedBy` name a label that is equal",
+            "this rule compares the node's name with its label; if they differ, list in `pinnedBy` a label whose \
+             value is the node's name",
         )
-        .detail("a client that handles the volumes of all nodes should be listed under `localVolumes.exempt`");
+        .detail("list a client that manages volumes of all nodes under `localVolumes.exempt`");
     Some(finding)
 }
 

@@ -78,9 +78,7 @@ impl Prefixes {
 fn read_prefix(item: &Field<'_, '_>) -> Result<String, Unreadable> {
     let text = item.required_string()?;
     if text.contains('\\') || NodePath::clean(text).to_string() != text {
-        return Err(
-            item.unacceptable("an absolute path without `.`, `..`, `\\`, empty segments and a slash at its end")
-        );
+        return Err(item.unacceptable("an absolute path without `.`, `..`, `\\`, empty segments or a trailing slash"));
     }
     Ok(text.to_owned())
 }
@@ -101,7 +99,7 @@ pub fn shown_path(field: &str, path: &str) -> String {
     format!("{field}: `{}`{meaning}", short(path, 300))
 }
 
-/// `` `/etc` of the node ``
+/// `` the node's `/etc` ``
 pub fn of_node(path: &str) -> String {
-    format!("`{}` of the node", short(&NodePath::clean(path).to_string(), 200))
+    format!("the node's `{}`", short(&NodePath::clean(path).to_string(), 200))
 }

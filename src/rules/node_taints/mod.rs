@@ -44,7 +44,7 @@ impl NodeTaints {
         let keys = section.get("numericKeys")?;
         let read_key = |item: Field<'_, '_>| match item.required_string()? {
             key if Domain::Name.contains(key) => Ok(key.to_owned()),
-            _ => Err(item.unacceptable("a taint's key")),
+            _ => Err(item.unacceptable("a valid taint key")),
         };
         Ok(NodeTaints {
             numeric_keys: keys.items()?.map(read_key).collect::<Result<_, _>>()?,

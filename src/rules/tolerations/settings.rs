@@ -69,9 +69,9 @@ fn read_entry(item: &Field<'_, '_>, more_keys: &[&str]) -> Result<Toleration, Un
     let (value, effect) = (item.get("value")?, item.get("effect")?);
     match toleration.key.as_deref() {
         None if toleration.operator.as_deref() != Some("Exists") => {
-            return Err(operator.unacceptable("`Exists` where there is no key, which means every taint"));
+            return Err(operator.unacceptable("`Exists` when there is no key (which means every taint)"));
         }
-        Some(name) if !Domain::Name.contains(name) => return Err(key.unacceptable("a label key")),
+        Some(name) if !Domain::Name.contains(name) => return Err(key.unacceptable("a valid label key")),
         _ => {}
     }
     if toleration.effect.as_deref().is_some_and(|name| !EFFECTS.contains(&name)) {
@@ -79,9 +79,9 @@ fn read_entry(item: &Field<'_, '_>, more_keys: &[&str]) -> Result<Toleration, Un
     }
     match comparison(&toleration) {
         Comparison::Any if toleration.value.is_some() => {
-            Err(value.unacceptable("absent where the operator is `Exists`"))
+            Err(value.unacceptable("absent when the operator is `Exists`"))
         }
-        Comparison::Equal(text) if !Domain::Text.contains(text) => Err(value.unacceptable("a label value")),
+        Comparison::Equal(text) if !Domain::Text.contains(text) => Err(value.unacceptable("a valid label value")),
         Comparison::NotANumber(_) => Err(value.unacceptable("a 64-bit integer without leading zeros, as a string")),
         Comparison::Unknown(_) => Err(operator.unacceptable("`Equal`, `Exists`, `Gt` or `Lt`")),
         _ => Ok(toleration),

@@ -52,19 +52,19 @@ fn denied_by(entry: Option<&Toleration>) -> String {
 pub fn stays_too_long(toleration: &Toleration, taint: &Taint, limit: Option<Limit>) -> Finding {
     let (limit, from_old) = limit.map_or((0, false), |limit| (limit.seconds, limit.from_old));
     let headline = format!(
-        "toleration seconds exceeded: may stay {} once `{}` is there, allowed: {}{}",
+        "toleration seconds exceeded: the pod stays {} on a node with `{}`, allowed: {}{}",
         duration(seconds(toleration)),
         taint_text(taint),
         duration(limit),
-        if from_old { " as before" } else { "" }
+        if from_old { ", as before" } else { "" }
     );
     // The API server takes seconds with this effect alone.
     let no_execute = toleration.effect.as_deref() == Some("NoExecute");
     let effect = if no_execute { "" } else { ", with `effect: NoExecute`" };
     let mut finding = Finding::new(Code::TolerationSecondsExceeded, headline)
-        .detail("of several tolerations of one taint the first in the list decides how long the pod stays");
+        .detail("if several tolerations match one taint, the first in the list decides how long the pod stays");
     if from_old {
-        finding = finding.detail(format!("before this change the object let its pod stay {}", duration(limit)));
+        finding = finding.detail(format!("before this change the pod could stay {}", duration(limit)));
     }
     finding.detail(format!("accepted: `tolerationSeconds` of {limit} or less{effect}"))
 }
@@ -81,7 +81,7 @@ pub fn admits_everything(effects: &[&str], path: &str) -> Finding {
 
 pub fn admits_every_number(key: &str, effects: &[&str], path: &str) -> Finding {
     let headline = format!(
-        "tolerations admit everything numeric: together they tolerate every number of `{}` with {}",
+        "tolerations admit everything numeric: together they tolerate every numeric value of `{}` with {}",
         short(key, 120),
         effects.join(" or ")
     );
@@ -101,8 +101,10 @@ pub fn invalid_number(toleration: &Toleration) -> Finding {
 pub fn matches_nothing(toleration: &Toleration) -> Finding {
     let headline = format!("toleration matches nothing: no taint can match {}", describe(toleration));
     let reason = match toleration.operator.as_deref().unwrap_or_default() {
-        "Gt" | "Lt" => "a taint's value is a label value: as a number it lies between 0 and 9223372036854775807",
-        "" | "Equal" | "Exists" => "a taint has a label key, a label value and one of the effects that there are",
+        "Gt" | "Lt" => "a taint's value is a label value, so as a number it is between 0 and 9223372036854775807",
+        "" | "Equal" | "Exists" => {
+            "a taint has a label key, a label value, and the effect `NoSchedule`, `PreferNoSchedule` or `NoExecute`"
+        }
         _ => "its operator is not `Equal`, `Exists`, `Gt` or `Lt`",
     };
     Finding::new(Code::TolerationMatchesNothing, headline).detail(reason)
@@ -113,14 +115,14 @@ pub fn numeric_operator(toleration: &Toleration) -> Finding {
     let key = short(toleration.key.as_deref().unwrap_or_default(), 120);
     let headline = format!("numeric operator disabled: `{operator}` in a toleration of `{key}`");
     Finding::new(Code::NumericOperatorDisabled, headline)
-        .detail("`numericOperators: deny` is set: the cluster may not understand `Gt` and `Lt`")
+        .detail("`numericOperators: deny` is set: the cluster might not support `Gt` and `Lt`")
         .detail("accepted: `Equal` or `Exists`")
 }
 
 /// A node name where the settings allow every taint but no node name.
 pub fn names_a_node(name: &str, path: &str) -> Finding {
     let headline =
-        format!("node name skips taints: node `{}` gets the pod whatever its `NoSchedule` taints say", short(name, 63));
+        format!("node name skips taints: node `{}` gets the pod whatever its `NoSchedule` taints are", short(name, 63));
     Finding::new(Code::NodeNameSkipsTaints, headline).detail(skips(path)).detail(ACCEPTED)
 }
 
@@ -143,7 +145,7 @@ fn skips(path: &str) -> String {
 }
 
 const ACCEPTED: &str =
-    "accepted: no `nodeName`; a node selector or node affinity chooses the node through the scheduler";
+    "accepted: no `nodeName`; use a node selector or node affinity, so that the scheduler chooses the node";
 
 /// The budget was spent before the question behind this code was answered.
 pub fn undecided(code: Code) -> Finding {
@@ -159,7 +161,7 @@ pub fn undecided(code: Code) -> Finding {
 
 fn duration(seconds: Seconds) -> String {
     match seconds {
-        FOR_EVER => String::from("for ever"),
+        FOR_EVER => String::from("forever"),
         seconds => format!("{seconds} s"),
     }
 }

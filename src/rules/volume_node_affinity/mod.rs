@@ -447,7 +447,7 @@ impl VolumeNodeAffinity {
         }
         if old.scheduling_affinity() != new.scheduling_affinity() && (old.is_translated() || new.is_translated()) {
             finding = finding.detail(format!(
-                "the scheduler reads this in-tree volume translated to CSI: was {}, becomes {}",
+                "the scheduler translates this in-tree volume to CSI: was {}, becomes {}",
                 old.describe_translation(),
                 new.describe_translation()
             ));

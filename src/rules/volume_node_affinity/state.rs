@@ -68,7 +68,7 @@ fn terms_that_mislead(
         let (Some((inner, _)), Some((outer, _))) = (alive.get(inner), alive.get(outer)) else { continue };
         redundant.push_with(|| {
             let headline = format!(
-                "redundant term: every node that term {inner} of volume `{name}` matches, term {outer} matches too"
+                "redundant term: term {outer} of volume `{name}` also matches every node that term {inner} matches"
             );
             Finding::new(Code::RedundantTerm, headline).detail(format!("{TERMS}[{inner}]"))
         });
@@ -85,7 +85,7 @@ fn meaning(edit: &VolumeEdit<'_>, term: &NodeSelectorTerm) -> Result<Conjunction
     let written: Option<Vec<_>> = known.collect();
     written.and_then(|term| edit.space.conjunction(&term)).ok_or_else(|| {
         let shown = node_selector::describe(std::slice::from_ref(term));
-        Dead { field: String::new(), reason: format!("no label value meets `{shown}`") }
+        Dead { field: String::new(), reason: format!("no label value satisfies `{shown}`") }
     })
 }
 

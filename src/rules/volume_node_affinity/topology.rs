@@ -285,7 +285,7 @@ fn read_zones(field: &Field<'_, '_>) -> Result<Labels, Unreadable> {
                 return Err(item.unreadable("must not be empty; name a zone"));
             }
             if !Domain::OptionalText.contains(zone) {
-                return Err(item.unacceptable("a zone that a node label can hold"));
+                return Err(item.unacceptable("a valid label value"));
             }
             if region.is_empty() || !Domain::OptionalText.contains(region) {
                 return Err(zones.unreadable(format!("`{region}` is not a valid label value for a region")));
@@ -320,10 +320,10 @@ fn read_aliases(field: &Field<'_, '_>, facts: &mut Vec<Fact>) -> Result<(), Unre
     for (old, new) in field.members()? {
         let target = new.required_string()?;
         if !Domain::Name.contains(target) {
-            return Err(new.unacceptable("a label key"));
+            return Err(new.unacceptable("a valid label key"));
         }
         if !Domain::Name.contains(old) {
-            return Err(new.unreadable(format!("`{old}` is not a label key")));
+            return Err(new.unreadable(format!("`{old}` is not a valid label key")));
         }
         if BETA_TO_GA.contains(&(old, target)) {
             continue;

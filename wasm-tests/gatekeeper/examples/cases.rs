@@ -16,7 +16,10 @@ fn main() -> Result<(), String> {
             let Some(request) = case.request() else { continue };
             let settings: Value = serde_json::from_slice(&case.settings()).map_err(|error| error.to_string())?;
             let Some(parameters) = settings.get(rule.section).filter(|section| section.is_object()) else { continue };
-            let library = |key: &str| Reply::Http(200, body(&[json!({"key": key, "value": judged(key)})]));
+            let host = case.host();
+            let of_cluster = host.clone();
+            let library =
+                move |key: &str| Reply::Http(200, body(&[json!({"key": key, "value": judged(&of_cluster, key)})]));
             let judgement = template.judge(&review::at_admission(request), parameters, library)?;
             let key = judgement.keys.first();
             printed.push(json!({
@@ -25,7 +28,7 @@ fn main() -> Result<(), String> {
                 "parameters": parameters,
                 "request": request,
                 "key": key,
-                "value": key.map(|key| judged(key)),
+                "value": key.map(|key| judged(&host, key)),
                 "message": judgement.message(),
             }));
         }

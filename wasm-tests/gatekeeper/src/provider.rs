@@ -1,7 +1,9 @@
 //! What comes back when Gatekeeper asks a provider, and what Rego sees of it (`externaldata` of OPA's frameworks).
 
-use placement_guard::verdict;
+use placement_guard::kubewarden::host::HostCluster;
+use placement_guard::verdict::{self, Verdict};
 use serde_json::{Value, json};
+use testkit::fake_host::FakeHost;
 
 /// What a provider does when it is asked.
 #[derive(Debug, Clone)]
@@ -62,11 +64,18 @@ fn pairs(status: u16, items: &[Value], system_error: &str) -> Value {
     json!({"responses": responses, "errors": errors, "status_code": status, "system_error": system_error})
 }
 
-/// The answer to one key, by the library: the settings and the request of the key, judged.
-pub fn judged(key: &str) -> Value {
+/// The answer to one key, by the library: the settings and the request of the key, judged in the cluster of a host.
+pub fn judged(host: &FakeHost, key: &str) -> Value {
     let parsed: Value = serde_json::from_str(key).unwrap_or_default();
-    let verdict = verdict::check(&parsed["settings"].to_string(), &parsed["request"].to_string());
+    let verdict = verdict_in(host, &parsed["settings"].to_string(), &parsed["request"].to_string());
     serde_json::to_value(verdict).unwrap_or_default()
+}
+
+/// The verdict of the library in the cluster of a host.
+pub fn verdict_in(host: &FakeHost, settings: &str, request: &str) -> Verdict {
+    let call =
+        |operation: &str, payload: &[u8]| host.call(operation, payload).map_err(|said| format!("Host error: {said}"));
+    verdict::check_in(settings, request, &HostCluster { call: &call })
 }
 
 /// A message of the library as templates tell it: without line breaks.

@@ -5,17 +5,23 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
 use gatekeeper_tests::engine::{Judged, Template};
-use gatekeeper_tests::provider::{Reply, body, judged, on_one_line};
+use gatekeeper_tests::provider::{Reply, body, judged, on_one_line, verdict_in};
 use gatekeeper_tests::review;
-use placement_guard::verdict::{self, Verdict};
+use placement_guard::kubernetes::field::{self, Field};
+use placement_guard::rules::read_settings;
+use placement_guard::verdict::Verdict;
 use serde_json::{Value, json};
 use templates::{RULES, Rule};
+use testkit::fake_host::FakeHost;
 
 /// One section of the settings of one case, as the library and as the template judge it.
 struct Answered {
     case: String,
     rule: Rule,
     request: Value,
+    host: FakeHost,
+    /// Whether the answer may depend on the cluster.
+    reads_cluster: bool,
     verdict: Verdict,
     judged: Judged,
 }
@@ -38,20 +44,28 @@ static ANSWERED: LazyLock<Vec<Answered>> = LazyLock::new(|| {
         let settings: Value = serde_json::from_slice(&case.settings()).expect("settings are JSON");
         for (rule, template) in TEMPLATES.iter() {
             let Some(parameters) = settings.get(rule.section).filter(|section| section.is_object()) else { continue };
-            let verdict = verdict::check(&json!({rule.section: parameters}).to_string(), &request.to_string());
+            let host = case.host();
+            let settings = json!({rule.section: parameters}).to_string();
+            let verdict = verdict_in(&host, &settings, &request.to_string());
             let judged = template
-                .judge(&review::at_admission(request), parameters, library)
+                .judge(&review::at_admission(request), parameters, library(&host))
                 .unwrap_or_else(|error| panic!("{}: {error}", case.name));
-            let (case, rule) = (case.name.clone(), *rule);
-            answered.push(Answered { case, rule, request: request.clone(), verdict, judged });
+            let (case, rule, reads_cluster) = (case.name.clone(), *rule, reads_cluster(&settings));
+            answered.push(Answered { case, rule, request: request.clone(), host, reads_cluster, verdict, judged });
         }
     }
     answered
 });
 
+fn reads_cluster(settings: &str) -> bool {
+    let document = field::parse(settings.as_bytes()).expect("settings are JSON");
+    read_settings(&Field::root("settings", &document)).is_ok_and(|settings| !settings.needs().is_empty())
+}
+
 /// A provider that answers as the library does.
-fn library(key: &str) -> Reply {
-    Reply::Http(200, body(&[json!({"key": key, "value": judged(key)})]))
+fn library(host: &FakeHost) -> impl Fn(&str) -> Reply + Clone + use<> {
+    let host = host.clone();
+    move |key| Reply::Http(200, body(&[json!({"key": key, "value": judged(&host, key)})]))
 }
 
 /// Whether a message is that of the verdict. Of what cannot be read, which no API server sends, the template hands on so
@@ -106,7 +120,12 @@ fn keys_hold_nothing_that_varies() {
             return Err(format!("another key: {key}"));
         }
         let known = ["kind", "name", "namespace", "object", "oldObject", "operation", "subResource", "userInfo"];
-        if !members(&parsed["request"]).is_subset(&known.map(String::from).into()) {
+        let mut known: BTreeSet<String> = known.map(String::from).into();
+        if answered.reads_cluster {
+            // An answer about the cluster is told once.
+            known.insert(String::from("uid"));
+        }
+        if !members(&parsed["request"]).is_subset(&known) {
             return Err(format!("more than the rules read: {key}"));
         }
         for object in ["object", "oldObject"] {
@@ -141,9 +160,11 @@ fn a_key_is_the_same_for_the_same_question() {
         }
         let settings: Value = serde_json::from_str(&answered.judged.keys[0]).expect("a key");
         let parameters = &settings["settings"][answered.rule.section];
-        let judged = template(&answered.rule).judge(&review::at_admission(&request), parameters, library);
+        let host = &answered.host;
+        let judged = template(&answered.rule).judge(&review::at_admission(&request), parameters, library(host));
         let judged = judged.expect("a judgement");
-        assert_eq!(judged.keys, answered.judged.keys, "{}", answered.case);
+        // Of what depends on the cluster no answer may be told a second time.
+        assert_eq!(judged.keys == answered.judged.keys, !answered.reads_cluster, "{}", answered.case);
         *compared.entry(answered.rule.file).or_insert(0) += 1;
         if compared.values().sum::<u32>() >= 120 {
             break;
@@ -169,7 +190,7 @@ fn a_message_is_one_line_and_its_sense_survives_256_bytes() {
 
 /// What an audit sees of the same objects: the same verdict as for a CREATE without a user.
 #[test]
-fn an_audit_is_judged_as_a_create_by_nobody() {
+fn an_audit_is_judged_as_a_create_without_a_user() {
     let mut judged_so = 0;
     for answered in ANSWERED.iter().filter(|answered| answered.request["object"]["apiVersion"].is_string()) {
         let object = &answered.request["object"];
@@ -181,8 +202,10 @@ fn an_audit_is_judged_as_a_create_by_nobody() {
             "operation": "CREATE", "kind": review["kind"], "object": object,
             "name": object["metadata"]["name"], "namespace": object["metadata"]["namespace"],
         });
-        let expected = verdict::check(&json!({answered.rule.section: parameters}).to_string(), &request.to_string());
-        let judged = template(&answered.rule).judge(&review, parameters, library).expect("a judgement");
+        let host = &answered.host;
+        let settings = json!({answered.rule.section: parameters}).to_string();
+        let expected = verdict_in(host, &settings, &request.to_string());
+        let judged = template(&answered.rule).judge(&review, parameters, library(host)).expect("a judgement");
         let tells_the_same = tells_the_same(&expected, judged.message());
         assert!(tells_the_same, "{} by {}: {judged:?}", answered.case, answered.rule.file);
         judged_so += 1;
@@ -210,8 +233,10 @@ fn large_numbers_arrive_as_integers() {
             "operation": "CREATE", "kind": {"group": "", "version": "v1", "kind": "Pod"},
             "userInfo": {"username": "eve"}, "object": {"spec": {"tolerations": [toleration]}},
         });
-        let judged = template(&rule).judge(&review::at_admission(&request), &parameters, library).expect("a judgement");
-        let expected = format!("toleration seconds exceeded: may stay {told} once");
+        let judged = template(&rule)
+            .judge(&review::at_admission(&request), &parameters, library(&FakeHost::default()))
+            .expect("a judgement");
+        let expected = format!("toleration seconds exceeded: the pod stays {told} on a node with");
         let message = judged.message();
         let is_right =
             if told.is_empty() { message.is_none() } else { message.is_some_and(|text| text.starts_with(&expected)) };

@@ -1,24 +1,28 @@
 //! `audit`: what is odd about existing objects, asked as Kubewarden's audit scanner asks.
 
-mod files;
+mod judged;
+mod live;
 mod progress;
 mod report;
 mod text;
 
 use std::path::PathBuf;
+use std::sync::mpsc::{SendError, SyncSender, sync_channel};
 
 use clap::ValueEnum;
 use placement_guard::kubernetes::field::{self, Field};
 use placement_guard::kubernetes::request::Request;
-use placement_guard::rules::cluster::NoCluster;
 use placement_guard::rules::finding::Severity;
 use placement_guard::rules::settings::Settings;
 use placement_guard::rules::{findings, read_settings};
 
+use crate::cluster::{Given, Surroundings};
 use crate::complaint::{Complaint, Outcome};
-use crate::input::Source;
+use crate::input::files::{Excludes, File};
+use crate::input::{self, NotJudged, Piece, Source, shown};
 use crate::manifest::{Manifest, audit_request};
 use crate::output;
+use crate::reading::{self, Read, Reading};
 use crate::rollout::Rollout;
 use crate::settings;
 use progress::Progress;
@@ -37,13 +41,20 @@ const HELP: &str = concat!(
 #[command(after_long_help = HELP)]
 pub struct Arguments {
     /// Files, such as the output of `kubectl get pv,pvc,pods -A -o yaml`, and folders, in which every *.yaml, *.yml and
-    /// *.json is read; `-` is standard input
-    #[arg(value_name = "PATH", default_value = "-")]
+    /// *.json is read; `-` is standard input. Without any: with `--live` all objects of the cluster that the settings judge,
+    /// and else standard input
+    #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
 
     /// The settings of the policy, YAML or JSON. The default is at the end of `--help`
     #[arg(long, value_name = "FILE")]
     settings: Option<PathBuf>,
+
+    #[command(flatten)]
+    given: Given,
+
+    #[command(flatten)]
+    reading: Reading,
 
     /// How to print the report
     #[arg(long, value_enum, default_value_t = Format::Text)]
@@ -62,83 +73,139 @@ enum Format {
 /// # Errors
 /// What could not be read; everything else has been reported then.
 pub fn run(arguments: &Arguments) -> Result<Outcome, Complaint> {
-    let json = match &arguments.settings {
+    one_from_standard_input(arguments)?;
+    let written = match &arguments.settings {
         Some(path) => settings::usable(&Source::read(path)?)?,
         None => settings::usable(&Source::of("the settings of `audit`", SETTINGS))?,
     };
     let unusable = |unreadable: field::Unreadable| Complaint::new("the settings", unreadable, "correct them");
-    let json = field::parse(json.as_bytes()).map_err(unusable)?;
+    let json = field::parse(written.as_bytes()).map_err(unusable)?;
     let settings = read_settings(&Field::root("settings", &json)).map_err(unusable)?;
+    let surroundings = Surroundings::read(&arguments.given, &written)?;
+    let rules = Rules { settings: &settings, surroundings: &surroundings };
 
-    let files = files::below(&arguments.paths)?;
-    let progress = Progress::of(files.iter().map(|file| file.bytes).sum());
-    let (mut report, mut rollout, mut complaints) = (Report::default(), Rollout::default(), Vec::new());
-    for file in &files {
-        progress.begin(file.bytes);
-        let read = Source::read_seen(&file.path, &|bytes| progress.came(bytes))
-            .and_then(|source| scan(&source, file.named, &settings, &progress, &mut report, &mut rollout));
-        complaints.extend(read.err());
-    }
-    progress.finish();
-    report.finish(rollout.not_together());
+    let mut read = Read::default();
+    let (mut report, mut rollout) = (Report::default(), Rollout::default());
+    let itself = if arguments.paths.is_empty() { arguments.given.live()? } else { None };
+    let unlisted = match itself {
+        Some(live) => live::scan(&live, &written, &rules, &mut read, &mut report),
+        None => {
+            let excludes = Excludes::new(&arguments.reading.exclude)?;
+            let files = reading::files(&paths(arguments), &excludes, &mut read)?;
+            scan(&files, &mut read, &mut |_, manifest| {
+                let Manifest { identity, document } = manifest;
+                rollout.see(identity, || format!("{}:{}", shown(&document.file), document.line), None, document.json());
+                let object = Object::new(identity, document);
+                judge(&rules, &audit_request(identity, document.json()), &object, &mut report);
+            });
+            Vec::new()
+        }
+    };
+    report.finish(rollout.not_together(), read.omitted.clone());
     output::print(&match arguments.output {
         Format::Text => text::of(&report),
         Format::Json => output::json(&report)?,
         Format::Yaml => output::yaml(&report)?,
     })?;
-    // All but the last are said here; the last one is the reason for the exit code.
-    let last = complaints.pop();
-    complaints.iter().for_each(output::complain);
-    match last {
-        Some(complaint) => Err(complaint),
-        None if report.refused > 0 => Ok(Outcome::Refused),
-        None => Ok(Outcome::Accepted),
-    }
+    read.warn();
+    complete(unlisted)?;
+    read.complete(arguments.reading.strict)?;
+    Ok(if report.refused > 0 { Outcome::Refused } else { Outcome::Accepted })
 }
 
-/// Judges every object of a file.
-fn scan(
-    source: &Source,
-    named: bool,
-    settings: &Settings,
-    progress: &Progress,
-    report: &mut Report,
-    rollout: &mut Rollout,
-) -> Result<(), Complaint> {
-    progress.is_of(source.text().len() as u64);
-    let documents = source.documents_seen(&|bytes| progress.read(bytes))?;
-    // A List without items is a cluster without such objects; nothing at all is a `kubectl` that failed.
-    if named && documents.is_none() {
-        let remedy = "give manifests, or what `kubectl get pv,pvc,pods -A -o yaml` prints";
-        return Err(Complaint::new(source.shown(), "holds no document", remedy));
-    }
-    let documents = documents.unwrap_or_default();
-    let count = documents.len();
-    for (index, document) in documents.into_iter().enumerate() {
-        progress.judged(index, count);
-        let line = document.line;
-        let Some(manifest) = Manifest::read(source, document)? else {
-            if named {
-                let location = format!("{}:{line}", source.shown());
-                return Err(Complaint::new(location, "has no `apiVersion` or no `kind`", "give both"));
-            }
-            // Among the files of a folder are some for other programs.
-            report.skip();
-            continue;
-        };
-        let Manifest { identity, document } = &manifest;
-        rollout.see(identity, || format!("{}:{line}", source.shown()), None, &document.json);
-        let object = Object::new(identity, source, line);
-        let request = audit_request(identity, &document.json);
-        judge(settings, &request, &object, report);
+/// All complaints but the last are said here; the last one is the reason for the exit code.
+fn complete(mut complaints: Vec<Complaint>) -> Result<(), Complaint> {
+    let last = complaints.pop();
+    complaints.iter().for_each(output::complain);
+    last.map_or(Ok(()), Err)
+}
+
+fn paths(arguments: &Arguments) -> Vec<PathBuf> {
+    if arguments.paths.is_empty() { vec![PathBuf::from("-")] } else { arguments.paths.clone() }
+}
+
+/// Standard input can be read once.
+fn one_from_standard_input(arguments: &Arguments) -> Result<(), Complaint> {
+    let paths = paths(arguments);
+    let given = paths.iter().chain(&arguments.settings).chain(arguments.given.paths());
+    if given.filter(|path| reading::is_standard_input(path)).count() > 1 {
+        return Err(Complaint::new("standard input", "is read twice", "give the other as a file"));
     }
     Ok(())
 }
 
-fn judge(settings: &Settings, request: &str, object: &Object, report: &mut Report) {
+/// What comes from the thread that reads.
+enum Message {
+    Begins(u64),
+    Pieces(Vec<Piece>),
+    Ended(bool, Result<bool, NotJudged>),
+}
+
+/// Pieces are handed over together when they hold so many bytes.
+const BATCH: usize = 1 << 17;
+
+/// So many batches may wait.
+const WAITING: usize = 4;
+
+/// Reads files in a thread of its own, and gives every object to `take`.
+fn scan(files: &[File], read: &mut Read, take: &mut dyn FnMut(&mut Read, &Manifest)) {
+    let progress = Progress::of(files.iter().map(|file| file.bytes).sum());
+    let (sender, receiver) = sync_channel(WAITING);
+    std::thread::scope(|scope| {
+        scope.spawn(move || files.iter().try_for_each(|file| send(file, &sender)));
+        for message in receiver {
+            match message {
+                Message::Begins(bytes) => progress.begin(bytes),
+                Message::Ended(named, opened) => read.end_file(named, opened),
+                Message::Pieces(pieces) => {
+                    for piece in pieces {
+                        match piece {
+                            Piece::Document(document) => {
+                                if let Some(manifest) = read.manifest(document) {
+                                    take(read, &manifest);
+                                }
+                            }
+                            Piece::NotJudged(wrong) => read.omit(wrong),
+                            Piece::Came(bytes) => progress.came(bytes),
+                        }
+                    }
+                }
+            }
+        }
+    });
+    progress.finish();
+}
+
+/// Reads a file and sends what it holds; fails when nobody listens any more.
+fn send(file: &File, sender: &SyncSender<Message>) -> Result<(), SendError<Message>> {
+    sender.send(Message::Begins(file.bytes))?;
+    let (mut batch, mut held, mut lost) = (Vec::new(), 0_usize, Ok(()));
+    let opened = input::read(&file.path, &mut |piece| {
+        held = held.saturating_add(match &piece {
+            Piece::Document(document) => document.written.text.len(),
+            Piece::NotJudged(_) | Piece::Came(_) => 0,
+        });
+        batch.push(piece);
+        if held >= BATCH && lost.is_ok() {
+            held = 0;
+            lost = sender.send(Message::Pieces(std::mem::take(&mut batch)));
+        }
+    });
+    lost?;
+    sender.send(Message::Pieces(batch))?;
+    sender.send(Message::Ended(file.named, opened))
+}
+
+/// What objects are judged by, and in which cluster.
+struct Rules<'r> {
+    settings: &'r Settings,
+    surroundings: &'r Surroundings,
+}
+
+fn judge(rules: &Rules<'_>, request: &str, object: &Object, report: &mut Report) {
     let found = field::parse(request.as_bytes()).and_then(|json| {
         let root = Field::root("", &json);
-        findings(settings, &Request::read(&root)?, &NoCluster)
+        findings(rules.settings, &Request::read(&root)?, rules.surroundings)
     });
     let mut refused = false;
     match found {

@@ -19,8 +19,8 @@ pub fn of(report: &Report) -> String {
     let style = if report.refused > 0 { BAD } else { GOOD };
     let refused = styled(style, format!("would be refused: {}", report.refused));
     text.push_str(&format!("objects: {}, findings: {found}, {refused}", report.objects));
-    if report.skipped > 0 {
-        text.push_str(&format!(", skipped because they are not Kubernetes objects: {}", report.skipped));
+    if report.not_judged.total() > 0 {
+        text.push_str(&format!("; not judged: {}", report.not_judged.words()));
     }
     text.push('\n');
     text
@@ -29,7 +29,9 @@ pub fn of(report: &Report) -> String {
 fn push(text: &mut String, found: &Found) {
     let object = &found.object;
     let file = if object.file == "-" { "standard input" } else { &object.file };
-    let location = styled(FAINT, format!("({file}:{})", object.line));
+    // What comes from an API server has no line.
+    let line = if object.line == 0 { String::new() } else { format!(":{}", object.line) };
+    let location = styled(FAINT, format!("({file}{line})"));
     text.push_str(&format!("  {} {location}\n", object.identity));
     for line in found.message.lines() {
         text.push_str(&format!("    {line}\n"));

@@ -12,7 +12,7 @@ use tempfile::TempDir;
 /// Longer than any process of a test runs, also on a busy machine.
 const LONGEST: Duration = Duration::from_secs(180);
 
-/// Kills a process that runs for too long. Whoever reads from it or waits for it then goes on, and the test fails.
+/// Kills a process that runs for too long. A test that reads from it or waits for it then goes on, and fails.
 pub struct TimeLimit {
     _until_dropped: Sender<()>,
 }

@@ -15,6 +15,7 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
+use server::cluster::Reading;
 use server::{Bounds, Config, QueryClients, Server};
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
@@ -92,6 +93,7 @@ pub fn provider(folder: &Path) {
         query_clients: Some(QueryClients { ca: folder.join("ca.crt"), name: CLIENT.to_owned() }),
         admit_client_ca: None,
         settings: None,
+        cluster: Reading::default(),
         bounds,
     };
     let runtime = tokio::runtime::Runtime::new().unwrap();

@@ -166,7 +166,7 @@ async fn bodies_have_a_bound_together() {
     let server = start(hostile::module(30), Bounds { bodies: 1 << 20, ..bounds() }, None).await;
     let large = provider_request(&["x".repeat(2 << 20)]);
     let answer = server.gatekeeper().post("/v1/query", large).await;
-    let problem = "too many bytes are being answered; try again, and add replicas if this happens often";
+    let problem = "the server is already working on too many bytes; try again, and add replicas if this happens often";
     assert_eq!(answer, (503, provider_response(json!([]), problem)));
     assert_eq!(server.metric("placement_guard_faults_total{reason=\"busy\"}").await, 1.0);
     others_are_answered(&server).await;
@@ -225,7 +225,7 @@ async fn what_breaks_a_module_is_never_kept_and_costs_one_key() {
     let server = start(hostile::module(30), bounds(), None).await;
     for (behaviour, reason, problem) in [
         (EATS, "trapped", "the module trapped: "),
-        (LIES, "trapped", "the evaluation failed; the log says more"),
+        (LIES, "trapped", "the evaluation failed; see the log"),
         (BABBLES, "no-decision", "the module's answer is not a decision; "),
     ] {
         let series = format!("placement_guard_faults_total{{reason=\"{reason}\"}}");

@@ -6,7 +6,12 @@
 mod admit;
 mod answers;
 mod attacks;
+mod cases;
 mod client;
+mod cluster;
+mod cluster_access;
+mod cluster_cases;
+mod cluster_manifests;
 mod drain;
 mod fairness;
 mod hostile;

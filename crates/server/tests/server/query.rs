@@ -154,7 +154,7 @@ async fn what_is_wrong_with_a_key_is_a_refusal_and_no_fault() {
     let cases = [
         (
             format!(r#"{{"v":2,"settings":{{}},"request":{request}}}"#),
-            "the key cannot be read: version `2` is not known, only 1; use the templates of this version",
+            "the key cannot be read: version `2` is not supported; only 1 is; use the templates of this version",
         ),
         (
             format!(r#"{{"v":1,"request":{request}}}"#),

@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use host::{Host, Limits, Memory, Module};
+use server::cluster::Reading;
 use server::{Bounds, Config, QueryClients, Server};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
@@ -69,6 +70,7 @@ fn config(pki: &Pki) -> Config {
         query_clients: Some(QueryClients { ca: pki.path("ca.crt"), name: GATEKEEPER.to_owned() }),
         admit_client_ca: None,
         settings: None,
+        cluster: Reading::default(),
         bounds: bounds(),
     }
 }
@@ -125,6 +127,18 @@ impl Running {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
         panic!("the server stays ready");
+    }
+
+    /// Waits until the server is not ready for a reason that begins like this.
+    pub async fn comes_to_be_not_ready_for(&self, begin: &str) {
+        for _ in 0..1_000 {
+            let (status, text) = self.operations("/readyz").await;
+            if status == 503 && text.starts_with(begin) {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        panic!("{:?}", self.operations("/readyz").await);
     }
 
     /// The value of one series, `name{labels}` as it is written; 0 where it does not occur yet.

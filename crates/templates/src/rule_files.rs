@@ -1,4 +1,4 @@
-//! Every place where a rule must appear. `CONTRIBUTING.md` lists the same places under "Add a rule".
+//! Every file in which a rule must appear. `CONTRIBUTING.md` lists the same files under "Add a rule".
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -8,60 +8,63 @@ use serde_json::Value;
 
 use crate::{Kind, Rule, schema};
 
-/// A place, and what it lacks of a rule.
-pub struct Place {
+/// A file or a folder, and what it lacks of a rule.
+pub struct RuleFile {
     /// The path in the repository. `RULE` is the name of the rule's files, `FOLDER` the same with underscores.
     pub path: &'static str,
     lacks: fn(&Rule, &Path, &str) -> Result<Vec<String>, String>,
 }
 
-/// Every place, in the order in which someone writes them.
-pub const PLACES: [Place; 19] = [
-    Place { path: "src/rules/FOLDER/mod.rs", lacks: |_, root, path| read(root, path).map(|_| Vec::new()) },
-    Place { path: "src/rules/settings.rs", lacks: line_in_sections },
-    Place { path: "src/rules/finding.rs", lacks: codes },
-    Place { path: "crates/templates/src/schema.rs", lacks: section_of_schema },
-    Place {
+/// Every file, in the order in which someone writes them.
+pub const RULE_FILES: [RuleFile; 19] = [
+    RuleFile { path: "src/rules/FOLDER/mod.rs", lacks: |_, root, path| read(root, path).map(|_| Vec::new()) },
+    RuleFile { path: "src/rules/settings.rs", lacks: line_in_sections },
+    RuleFile { path: "src/rules/finding.rs", lacks: codes },
+    RuleFile { path: "crates/templates/src/schema.rs", lacks: section_of_schema },
+    RuleFile {
         path: "policies/settings.schema.json",
         lacks: |rule, root, path| key(&yaml(root, path)?["properties"], rule),
     },
-    Place { path: "questions-ui.yml", lacks: questions },
-    Place { path: "metadata.yml", lacks: metadata },
-    Place { path: "policies/kubewarden/RULE.yaml", lacks: policy },
-    Place { path: "policies/kubewarden/all-rules.yaml", lacks: policy_of_all_rules },
-    Place {
+    RuleFile { path: "questions-ui.yml", lacks: questions },
+    RuleFile { path: "metadata.yml", lacks: metadata },
+    RuleFile { path: "policies/kubewarden/RULE.yaml", lacks: policy },
+    RuleFile { path: "policies/kubewarden/all-rules.yaml", lacks: policy_of_all_rules },
+    RuleFile {
         path: "policies/kubewarden/README.md",
         lacks: |rule, root, path| text(root, path, &format!("`{}.yaml`", rule.file)),
     },
-    Place { path: "policies/webhook/settings.yaml", lacks: settings_of_webhook },
-    Place {
+    RuleFile { path: "policies/webhook/settings.yaml", lacks: settings_of_webhook },
+    RuleFile {
         path: "policies/gatekeeper/rego/RULE.rego",
         lacks: |rule, root, path| text(root, path, &format!("\"{}\"", rule.section)),
     },
-    Place {
+    RuleFile {
         path: "policies/gatekeeper/templates/RULE.yaml",
         lacks: |rule, root, path| text(root, path, &format!("kind: {}", rule.kind)),
     },
-    Place { path: "policies/gatekeeper/constraints/RULE.yaml", lacks: constraint },
-    Place { path: "policies/cases/RULE", lacks: cases },
-    Place { path: "crates/cli/src/audit/settings.yaml", lacks: |rule, root, path| key(&yaml(root, path)?, rule) },
-    Place { path: "docs/examples/settings.yaml", lacks: |rule, root, path| key(&yaml(root, path)?, rule) },
-    Place { path: "docs/settings.md", lacks: |rule, root, path| text(root, path, &format!("## `{}`", rule.section)) },
-    Place { path: "README.md", lacks: |rule, root, path| text(root, path, &format!("`{}`", rule.section)) },
+    RuleFile { path: "policies/gatekeeper/constraints/RULE.yaml", lacks: constraint },
+    RuleFile { path: "policies/cases/RULE", lacks: cases },
+    RuleFile { path: "crates/cli/src/audit/settings.yaml", lacks: |rule, root, path| key(&yaml(root, path)?, rule) },
+    RuleFile { path: "docs/examples/settings.yaml", lacks: |rule, root, path| key(&yaml(root, path)?, rule) },
+    RuleFile {
+        path: "docs/settings.md",
+        lacks: |rule, root, path| text(root, path, &format!("## `{}`", rule.section)),
+    },
+    RuleFile { path: "README.md", lacks: |rule, root, path| text(root, path, &format!("`{}`", rule.section)) },
 ];
 
-impl Place {
+impl RuleFile {
     /// The path for a rule.
     pub fn of(&self, rule: &Rule) -> String {
         self.path.replace("RULE", rule.file).replace("FOLDER", &rule.file.replace('-', "_"))
     }
 }
 
-/// What is missing of a rule: one sentence for each place that lacks something.
+/// What is missing of a rule: one sentence for each file that lacks something.
 pub fn missing(rule: &Rule, root: &Path) -> Vec<String> {
-    let complaints = PLACES.iter().filter_map(|place| {
-        let path = place.of(rule);
-        let lacking = (place.lacks)(rule, root, &path).unwrap_or_else(|error| vec![error]);
+    let complaints = RULE_FILES.iter().filter_map(|file| {
+        let path = file.of(rule);
+        let lacking = (file.lacks)(rule, root, &path).unwrap_or_else(|error| vec![error]);
         let lacking = lacking.join(", ");
         (!lacking.is_empty()).then(|| format!("rule `{}`: {path}: {lacking}", rule.section))
     });

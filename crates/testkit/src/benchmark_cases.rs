@@ -8,42 +8,43 @@ use crate::recorded;
 
 /// A payload of `validate`, with what must be found in the answer, so that nothing is measured that went wrong.
 #[derive(Clone, Copy)]
-pub struct Measured {
+pub struct BenchmarkCase {
     pub name: &'static str,
     pub payload: fn() -> Vec<u8>,
     pub answer: &'static str,
 }
 
-impl Display for Measured {
+impl Display for BenchmarkCase {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
         self.name.fmt(out)
     }
 }
 
 /// What the policy is asked all day.
-pub const TYPICAL: Measured = Measured { name: "typical PV update", payload: typical_update, answer: "shifted" };
+pub const TYPICAL: BenchmarkCase =
+    BenchmarkCase { name: "typical PV update", payload: typical_update, answer: "shifted" };
 
 /// A megabyte, nearly all of it node affinity.
-pub const HOST_NAMES: Measured =
-    Measured { name: "5,000 host names in 5,000", payload: || host_names(true), answer: "equivalent" };
+pub const HOST_NAMES: BenchmarkCase =
+    BenchmarkCase { name: "5,000 host names in 5,000", payload: || host_names(true), answer: "equivalent" };
 
 /// The same, but for the question: what it costs less than [`HOST_NAMES`] is what the algebra costs.
-pub const HOST_NAMES_UNCHANGED: Measured =
-    Measured { name: "5,000 host names, unchanged", payload: || host_names(false), answer: "unchanged" };
+pub const HOST_NAMES_UNCHANGED: BenchmarkCase =
+    BenchmarkCase { name: "5,000 host names, unchanged", payload: || host_names(false), answer: "unchanged" };
 
-/// Every measured request.
-pub const MEASURED: [Measured; 7] = [
+/// The requests of the benchmarks.
+pub const BENCHMARK_CASES: [BenchmarkCase; 7] = [
     TYPICAL,
     HOST_NAMES,
     HOST_NAMES_UNCHANGED,
-    Measured { name: "pigeonhole, 10 keys", payload: || pigeonhole(10), answer: "widened" },
-    Measured { name: "pigeonhole, 12 keys", payload: || pigeonhole(12), answer: "undecided" },
-    Measured {
+    BenchmarkCase { name: "pigeonhole, 10 keys", payload: || pigeonhole(10), answer: "widened" },
+    BenchmarkCase { name: "pigeonhole, 12 keys", payload: || pigeonhole(12), answer: "undecided" },
+    BenchmarkCase {
         name: "20 tolerations, 200 allowed",
         payload: || tolerations(20, 200),
         answer: "toleration-not-allowed",
     },
-    Measured {
+    BenchmarkCase {
         name: "5,000 tolerations, 200 allowed",
         payload: || tolerations(5_000, 200),
         answer: "toleration-not-allowed",
@@ -51,7 +52,7 @@ pub const MEASURED: [Measured; 7] = [
 ];
 
 /// The costliest requests known: what each makes slow, not what anyone would write.
-pub const WORST: [Measured; 24] = [
+pub const WORST: [BenchmarkCase; 24] = [
     HOST_NAMES,
     worst("5,000 tolerations, 200 allowed", || tolerations(5_000, 200)),
     worst("5,000 tolerations, 5,000 allowed", || tolerations(5_000, 5_000)),
@@ -78,8 +79,8 @@ pub const WORST: [Measured; 24] = [
     worst("a local volume of 4,000 terms", local_volume),
 ];
 
-const fn worst(name: &'static str, payload: fn() -> Vec<u8>) -> Measured {
-    Measured { name, payload, answer: "" }
+const fn worst(name: &'static str, payload: fn() -> Vec<u8>) -> BenchmarkCase {
+    BenchmarkCase { name, payload, answer: "" }
 }
 
 /// The same payload, every byte of it parsed and nothing of it judged: what it costs less is what judging costs.
