@@ -25,7 +25,7 @@ pub fn judge_class(request: &Request<'_, '_>, report: &mut Report) -> Result<(),
         None => String::from("absent, which is `Immediate`"),
     };
     let finding = Finding::new(Code::ImmediateBinding, headline)
-        .detail(format!("volumeBindingMode: {mode}, with provisioner `{NO_PROVISIONER}`"))
+        .at("volumeBindingMode", &format!("{mode}, with provisioner `{NO_PROVISIONER}`"))
         .detail(WHY)
         .detail(format!("accepted: `{WAIT_FOR_FIRST_CONSUMER}`"));
     report.find(finding);
@@ -38,7 +38,7 @@ pub fn no_class(name: &str) -> Finding {
         "immediate binding: local volume `{name}` has no StorageClass, so a claim is bound to it before its pod has a node"
     );
     Finding::new(Code::ImmediateBinding, headline)
-        .detail("spec.storageClassName: absent or empty")
+        .at("spec.storageClassName", "absent or empty")
         .detail(WHY)
         .detail(format!("accepted: a class with `volumeBindingMode: {WAIT_FOR_FIRST_CONSUMER}`"))
 }

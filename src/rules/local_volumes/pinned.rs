@@ -139,7 +139,7 @@ pub fn not_pinned(name: &str, affinity: &Affinity, nodes: &AdmittedNodes, keys: 
         }
     };
     let mut finding = Finding::new(Code::LocalNotPinned, format!("local volume not pinned: {what}"))
-        .detail(format!("spec.nodeAffinity.required: `{}`", affinity.describe()));
+        .at("spec.nodeAffinity.required", &format!("`{}`", affinity.describe()));
     if let Affinity::Required(terms) = affinity
         && terms.iter().any(|term| term.match_fields.is_some())
     {
@@ -164,7 +164,7 @@ pub fn moved(name: &str, affinity: &Affinity, old: &AdmittedNodes, new: &Admitte
         labels(is, others)
     );
     let finding = Finding::new(Code::LocalMoved, headline)
-        .detail(format!("spec.nodeAffinity.required: `{}`", affinity.describe()))
+        .at("spec.nodeAffinity.required", &format!("`{}`", affinity.describe()))
         .detail("the data of a local volume stays where it is");
     let same_value = others.contains(was) || others_before.contains(is);
     let finding = if same_value {
