@@ -1,6 +1,6 @@
 //! What `check` and `audit` read: which files, what in them can be judged, and what could not be.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::complaint::Complaint;
 use crate::input::files::{Excludes, File};
@@ -141,9 +141,4 @@ pub fn files(paths: &[PathBuf], excludes: &Excludes, read: &mut Read) -> Result<
     let (files, problems) = input::files::below(paths, excludes)?;
     problems.into_iter().for_each(|problem| read.omitted.add(problem));
     Ok(files)
-}
-
-/// Whether a path is standard input.
-pub fn is_standard_input(path: &Path) -> bool {
-    path.as_os_str() == "-"
 }

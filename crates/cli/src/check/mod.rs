@@ -133,7 +133,7 @@ fn asked(arguments: &Arguments, read: &mut Read) -> Result<Vec<Asked>, Complaint
         read.contents(&after.files, &mut |read, document| new.extend(read.manifest(document)));
         return Ok(request::steps(old, new));
     }
-    let mut manifests = |paths: &[PathBuf], read: &mut Read| {
+    let manifests = |paths: &[PathBuf], read: &mut Read| {
         let files = reading::files(paths, &excludes, read)?;
         let mut all = Vec::new();
         read.files(&files, &mut |read, document| all.extend(read.manifest(document)));
