@@ -31,9 +31,9 @@ impl<'v> StorageClass<'v> {
         })
     }
 
-    /// Whether claims are bound to existing volumes before it is known on which node their pods will run.
-    pub fn binds_blindly(&self) -> bool {
-        self.provisioner == NO_PROVISIONER && self.binding_mode != Some(WAIT_FOR_FIRST_CONSUMER)
+    /// Whether a claim gets its volume only when it is known on which node its pod will run.
+    pub fn waits(&self) -> bool {
+        self.binding_mode == Some(WAIT_FOR_FIRST_CONSUMER)
     }
 }
 

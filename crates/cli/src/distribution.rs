@@ -54,7 +54,7 @@ pub struct Pull {
 /// When one of the files cannot be used.
 pub fn package(arguments: &Package) -> Result<Outcome, Complaint> {
     let metadata = Source::read(&arguments.metadata)?;
-    let annotated = package::package(metadata.text(), &read(&arguments.module)?).map_err(|error| match error {
+    let annotated = package::package(metadata.text()?, &read(&arguments.module)?).map_err(|error| match error {
         NotPackaged::Metadata(error @ InvalidMetadata::Unreadable(_)) => {
             Complaint::new(metadata.shown(), error, "correct it")
         }

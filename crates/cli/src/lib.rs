@@ -15,6 +15,7 @@ mod manifest;
 pub mod module;
 pub mod origin;
 pub mod output;
+mod reading;
 mod request;
 mod rollout;
 #[cfg(feature = "server")]

@@ -36,7 +36,7 @@ impl LiveNodes {
                 return Err(complain(format!("is a `{}`, not a `Node`", identity.kind)));
             }
             let name = identity.name.clone().ok_or_else(|| complain(String::from("is a `Node` without a name")))?;
-            nodes.push((name, labels(&document.json).map_err(|unreadable| complain(unreadable.to_string()))?));
+            nodes.push((name, labels(document.json()).map_err(|unreadable| complain(unreadable.to_string()))?));
         }
         if nodes.is_empty() {
             return Err(Complaint::new(source.shown(), "holds no `Node`", REMEDY));

@@ -6,7 +6,7 @@ use placement_guard::kubernetes::field::{self, Field};
 use serde::Serialize;
 
 use crate::complaint::Complaint;
-use crate::input::{Document, Source};
+use crate::input::{Document, NotJudged, Reason, Source};
 
 /// Which object it is.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -34,65 +34,77 @@ impl fmt::Display for Identity {
 
 /// An object that is to be judged.
 #[derive(Debug)]
-pub struct Manifest<'t> {
+pub struct Manifest {
     pub identity: Identity,
-    pub document: Document<'t>,
+    pub document: Document,
 }
 
-impl<'t> Manifest<'t> {
-    /// Reads which object a document is; `None` where it is not a Kubernetes object, because it has no type.
+impl Manifest {
+    /// Reads which object a document is.
     ///
     /// # Errors
-    /// A type, name or namespace that cannot be read.
-    pub fn read(source: &Source, document: Document<'t>) -> Result<Option<Self>, Complaint> {
-        let identity = identity_of(&document).map_err(|problem| {
-            Complaint::new(format!("{}:{}", source.shown(), document.line), problem, "correct the manifest")
-        })?;
-        Ok(identity.map(|identity| Manifest { identity, document }))
+    /// Why it is not an object that can be judged.
+    pub fn read(mut document: Document) -> Result<Self, NotJudged> {
+        document.settle();
+        match identity_of(&document) {
+            Ok(identity) => Ok(Manifest { identity, document }),
+            Err((reason, path, problem)) => {
+                let place = Some(document.find(&path).value);
+                Err(NotJudged { reason, file: document.file.to_string(), place, problem })
+            }
+        }
     }
 
     /// Every object of a source.
     ///
     /// # Errors
     /// What cannot be read, and documents that are not objects.
-    pub fn all(source: &'t Source) -> Result<Vec<Self>, Complaint> {
+    pub fn all(source: &Source) -> Result<Vec<Self>, Complaint> {
         let nothing = || Complaint::new(source.shown(), "holds no document", "write manifests into it");
-        let documents = source.documents()?;
-        documents
-            .ok_or_else(nothing)?
-            .into_iter()
-            .map(|document| {
-                let location = format!("{}:{}", source.shown(), document.line);
-                let manifest = Manifest::read(source, document)?;
-                manifest.ok_or_else(|| Complaint::new(location, "has no `apiVersion` or no `kind`", "give both"))
-            })
-            .collect()
+        let documents = source.documents()?.ok_or_else(nothing)?;
+        documents.into_iter().map(|document| Manifest::read(document).map_err(|wrong| wrong.complaint())).collect()
     }
 }
 
-fn identity_of(document: &Document<'_>) -> Result<Option<Identity>, String> {
-    let json = field::parse(document.json.as_bytes()).map_err(|unreadable| unreadable.to_string())?;
+type Wrong = (Reason, String, String);
+
+fn identity_of(document: &Document) -> Result<Identity, Wrong> {
+    let no_identity = |unreadable: field::Unreadable| {
+        let said = unreadable.to_string();
+        (Reason::NoIdentity, unreadable.path, said)
+    };
+    let json = field::parse(document.json().as_bytes())
+        .map_err(|unreadable| (Reason::NotYaml, String::new(), unreadable.to_string()))?;
     let root = Field::root("", &json);
-    root.renamed("a manifest").check_object().map_err(|unreadable| unreadable.to_string())?;
+    root.renamed("a manifest")
+        .check_object()
+        .map_err(|unreadable| (Reason::NotAnObject, String::new(), unreadable.to_string()))?;
     let text = |field: Result<Field<'_, '_>, field::Unreadable>| {
-        let text = field.and_then(|field| field.string().map(|text| text.map(str::to_owned)));
-        text.map_err(|unreadable| unreadable.to_string())
+        field.and_then(|field| field.string().map(|text| text.map(str::to_owned))).map_err(no_identity)
     };
     let (mut kind, mut api_version) = (text(root.get("kind"))?, text(root.get("apiVersion"))?);
     if let Some(list) = &document.of_list {
         kind.get_or_insert_with(|| list.kind.clone());
         api_version.get_or_insert_with(|| list.api_version.clone());
     }
-    let (Some(kind), Some(api_version)) = (kind, api_version) else { return Ok(None) };
+    let (Some(kind), Some(api_version)) = (kind, api_version) else {
+        return Err((Reason::NotKubernetes, String::new(), String::from("has no `apiVersion` or no `kind`")));
+    };
     let (group, version) = api_version.split_once('/').unwrap_or(("", &api_version));
-    let metadata = root.get("metadata").map_err(|unreadable| unreadable.to_string())?;
-    Ok(Some(Identity {
+    let metadata = root.get("metadata").map_err(no_identity)?;
+    let (namespace, name) = (text(metadata.get("namespace"))?, text(metadata.get("name"))?);
+    // Helm would have put a name here.
+    if let Some(name) = [&name, &namespace].into_iter().flatten().find(|name| name.contains("{{")) {
+        let said = format!("is a Helm template: its name is `{}`", field::short(name, 40));
+        return Err((Reason::HelmTemplate, String::from("metadata.name"), said));
+    }
+    Ok(Identity {
         kind,
-        namespace: text(metadata.get("namespace"))?,
-        name: text(metadata.get("name"))?,
+        namespace,
+        name,
         group: group.to_owned(),
         version: version.to_owned(),
-    }))
+    })
 }
 
 /// What is asked of the cluster.

@@ -1,168 +1,161 @@
 //! What is to be judged: a request with the place where it was written.
 
-use std::borrow::Cow;
-use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::collections::{BTreeMap, BTreeSet};
 
 use placement_guard::kubernetes::field::{self, Field};
 
-use crate::complaint::Complaint;
-use crate::input::{Document, Members, Source};
+use crate::input::{Document, Members, NotJudged};
 use crate::manifest::{self, Identity, Manifest, Operation};
+use crate::reading::Read;
 
 /// One request.
-pub struct Asked<'t> {
+pub struct Asked {
     /// The AdmissionReview or the request, as JSON.
-    pub json: Cow<'t, str>,
+    pub json: String,
     /// What it is about, as far as it says so.
     pub identity: Option<Identity>,
     pub operation: Option<String>,
-    /// The file, as it was given.
-    pub file: &'t str,
-    pub line: usize,
+    /// What is asked for; of a DELETE, what is there.
+    pub document: Document,
     /// The two objects, where manifests were given.
-    pub step: Option<Step<'t>>,
+    pub step: Option<Step>,
 }
 
 /// One object before and after, as JSON.
-pub struct Step<'t> {
-    pub before: Option<Cow<'t, str>>,
-    pub after: Option<Cow<'t, str>>,
+pub struct Step {
+    pub before: Option<String>,
+    pub after: Option<String>,
 }
 
-/// The requests in a source.
-///
-/// # Errors
-/// Documents that are neither an AdmissionReview nor a request.
-pub fn reviews(source: &Source) -> Result<Vec<Asked<'_>>, Complaint> {
-    let documents = source.documents()?.unwrap_or_default();
-    if documents.is_empty() {
-        return Err(Complaint::new(source.shown(), "holds no document", "give an AdmissionReview or its request"));
+/// A document on the command line: an AdmissionReview, its request, or a manifest that is to be created.
+pub fn one(document: Document, read: &mut Read) -> Option<Asked> {
+    if is_manifest(&document) {
+        let Manifest { identity, document } = read.manifest(document)?;
+        return Some(step(identity, None, document));
     }
-    documents.into_iter().map(|document| review(source, document)).collect()
+    match review(document) {
+        Ok(asked) => {
+            read.took(&asked.document);
+            Some(asked)
+        }
+        Err(wrong) => {
+            read.omit(wrong);
+            None
+        }
+    }
 }
 
-fn review<'t>(source: &'t Source, document: Document<'t>) -> Result<Asked<'t>, Complaint> {
-    let mut asked = Asked {
-        json: document.json,
-        identity: None,
-        operation: None,
-        file: &source.name,
-        line: document.line,
-        step: None,
-    };
+/// Whether a document says its type as a manifest does, and is not an AdmissionReview.
+fn is_manifest(document: &Document) -> bool {
+    let Ok(members) = serde_json::from_str::<Members<'_>>(document.json()) else { return true };
+    let string = |name: &str| members.last(name).and_then(|value| serde_json::from_str::<String>(value.get()).ok());
+    match string("kind").as_deref() {
+        Some("AdmissionReview") => false,
+        Some(_) => true,
+        // A request has a `kind` that is an object.
+        None => document.of_list.is_some() || ["kind", "operation", "object"].iter().all(|name| members.last(name).is_none()),
+    }
+}
+
+fn review(document: Document) -> Result<Asked, NotJudged> {
+    let json = document.json().to_owned();
+    let mut asked = Asked { json: json.clone(), identity: None, operation: None, document, step: None };
     // The library refuses what cannot be read here, and names the field.
-    let Ok(json) = field::parse(asked.json.as_bytes()) else { return Ok(asked) };
+    let Ok(json) = field::parse(json.as_bytes()) else { return Ok(asked) };
     let root = Field::root("", &json);
     let text = |field: &Field<'_, '_>, name: &str| field.string_of(name).ok().flatten().map(str::to_owned);
     let request = match text(&root, "kind").as_deref() {
         Some("AdmissionReview") => root.get("request").ok(),
-        Some(kind) => {
-            return Err(Complaint::new(
-                format!("{}:{}", source.shown(), asked.line),
-                format!("is a `{}`, neither an AdmissionReview nor a request", field::short(kind, 60)),
-                "give manifests with `--before` and `--after`",
-            ));
-        }
-        None => Some(root),
+        _ => Some(root),
     };
     let Some(request) = request else { return Ok(asked) };
     let kind = request.get("kind").ok();
     let of_kind = |name: &str| kind.as_ref().and_then(|kind| text(kind, name));
-    let identity = of_kind("kind").map(|kind| Identity {
+    asked.identity = of_kind("kind").map(|kind| Identity {
         kind,
         namespace: text(&request, "namespace").filter(|name| !name.is_empty()),
         name: text(&request, "name").filter(|name| !name.is_empty()),
         group: of_kind("group").unwrap_or_default(),
         version: of_kind("version").unwrap_or_default(),
     });
-    let operation = text(&request, "operation");
-    if identity.is_none() && operation.is_none() && !request.get("object").is_ok_and(|object| object.is_present()) {
-        return Err(Complaint::new(
-            format!("{}:{}", source.shown(), asked.line),
-            "has neither `kind` nor `operation` nor `object`, as a request has",
-            "give an AdmissionReview or its `request`",
-        ));
-    }
-    (asked.identity, asked.operation) = (identity, operation);
+    asked.operation = text(&request, "operation");
     Ok(asked)
 }
 
 /// The step from one set of manifests to another: what is only in the new one is created, what is only in the old one is
 /// deleted.
 ///
-/// # Errors
-/// Documents that are not objects, and an object that appears twice on one side.
-pub fn steps<'t>(before: &'t [Source], after: &'t [Source]) -> Result<Vec<Asked<'t>>, Complaint> {
-    let mut old = BTreeMap::new();
-    for (source, manifest) in manifests(before)? {
-        let key = key(&manifest.identity);
-        if key.3.is_none() {
-            continue;
-        }
-        if old.contains_key(&key) {
-            return Err(twice(source, &manifest));
-        }
-        old.insert(key, (source, manifest));
-    }
-    let mut new_keys = std::collections::BTreeSet::new();
-    let mut asked = Vec::new();
-    for (source, manifest) in manifests(after)? {
-        let key = key(&manifest.identity);
-        let before = old.remove(&key).map(|(_, before)| before.document.json);
+/// An object may be there several times, as in the overlays of a repository. Then those that are equal belong together,
+/// after them those in one file, and after them the others in their order; one that remains is created, or deleted.
+pub fn steps(before: Vec<Manifest>, after: Vec<Manifest>) -> Vec<Asked> {
+    let mut old: BTreeMap<Key, Vec<Option<Manifest>>> = BTreeMap::new();
+    for manifest in before {
         // Without a name nothing is matched: each makes an object of its own.
-        if key.3.is_some() && !new_keys.insert(key) {
-            return Err(twice(source, &manifest));
+        if manifest.identity.name.is_some() {
+            old.entry(key(&manifest.identity)).or_default().push(Some(manifest));
         }
-        let Manifest { identity, document } = manifest;
-        asked.push(step(source, identity, document.line, before, Some(document.json)));
     }
-    for (_, (source, Manifest { identity, document })) in old {
-        asked.push(step(source, identity, document.line, Some(document.json), None));
+    let keys: Vec<Key> = after.iter().map(|manifest| key(&manifest.identity)).collect();
+    let mut partners: Vec<Option<Manifest>> = after.iter().map(|_| None).collect();
+    let is_equal = |new: &Manifest, old: &Manifest| new.document.json() == old.document.json();
+    let same_file = |new: &Manifest, old: &Manifest| new.document.file == old.document.file;
+    let any = |_: &Manifest, _: &Manifest| true;
+    for belongs in [is_equal as fn(&Manifest, &Manifest) -> bool, same_file, any] {
+        for ((new, key), partner) in after.iter().zip(&keys).zip(&mut partners) {
+            if partner.is_some() || new.identity.name.is_none() {
+                continue;
+            }
+            let mut candidates = old.get_mut(key).into_iter().flatten();
+            let found = candidates.find(|old| old.as_ref().is_some_and(|old| belongs(new, old)));
+            *partner = found.and_then(Option::take);
+        }
     }
-    Ok(asked)
+    let changed = after.into_iter().zip(partners).map(|(Manifest { identity, document }, old)| {
+        step(identity, old.map(|old| old.document.json().to_owned()), document)
+    });
+    let mut asked: Vec<Asked> = changed.collect();
+    let is_new: BTreeSet<&Key> = keys.iter().collect();
+    let left = old.into_iter().filter(|(key, _)| !is_new.contains(key)).flat_map(|(_, old)| old);
+    asked.extend(left.flatten().map(|Manifest { identity, document }| gone(identity, document)));
+    asked
 }
 
-fn manifests(sources: &[Source]) -> Result<Vec<(&Source, Manifest<'_>)>, Complaint> {
-    let mut all = Vec::new();
-    for source in sources {
-        all.extend(Manifest::all(source)?.into_iter().map(|manifest| (source, manifest)));
-    }
-    Ok(all)
-}
-
-/// What makes two manifests the same object.
-type Key = (String, String, Option<String>, Option<String>);
+/// What makes two manifests the same object. The version does not.
+type Key = (String, String, String, Option<String>);
 
 fn key(identity: &Identity) -> Key {
-    let Identity { group, kind, namespace, name, .. } = identity.clone();
-    (group, kind, namespace, name)
-}
-
-fn twice(source: &Source, manifest: &Manifest<'_>) -> Complaint {
-    let location = format!("{}:{}", source.shown(), manifest.document.line);
-    Complaint::new(location, format!("{} was given already", manifest.identity), "give it once")
-}
-
-fn step<'t>(
-    source: &'t Source,
-    identity: Identity,
-    line: usize,
-    before: Option<Cow<'t, str>>,
-    after: Option<Cow<'t, str>>,
-) -> Asked<'t> {
-    let operation = match (&before, &after) {
-        (None, _) => Operation::Create,
-        (Some(_), Some(_)) => Operation::Update,
-        (Some(_), None) => Operation::Delete,
+    let Identity { group, kind, namespace, name, .. } = identity;
+    // Where an object came from that has its own group now.
+    let group = match (group.as_str(), kind.as_str()) {
+        ("extensions", "DaemonSet" | "Deployment" | "ReplicaSet") => "apps",
+        ("extensions", "Ingress" | "NetworkPolicy") => "networking.k8s.io",
+        ("extensions", "PodSecurityPolicy") => "policy",
+        (group, _) => group,
     };
+    let namespace = namespace.clone().unwrap_or_else(|| String::from("default"));
+    (group.to_owned(), kind.clone(), namespace, name.clone())
+}
+
+fn step(identity: Identity, before: Option<String>, document: Document) -> Asked {
+    let operation = if before.is_some() { Operation::Update } else { Operation::Create };
+    let after = document.json().to_owned();
     Asked {
-        json: Cow::Owned(manifest::request(&identity, operation, before.as_deref(), after.as_deref())),
+        json: manifest::request(&identity, operation, before.as_deref(), Some(&after)),
         identity: Some(identity),
         operation: Some(operation.name().to_owned()),
-        file: &source.name,
-        line,
-        step: Some(Step { before, after }),
+        document,
+        step: Some(Step { before, after: Some(after) }),
+    }
+}
+
+fn gone(identity: Identity, document: Document) -> Asked {
+    let before = document.json().to_owned();
+    Asked {
+        json: manifest::request(&identity, Operation::Delete, Some(&before), None),
+        identity: Some(identity),
+        operation: Some(Operation::Delete.name().to_owned()),
+        document,
+        step: Some(Step { before: Some(before), after: None }),
     }
 }
 
@@ -177,12 +170,4 @@ pub fn unwrapped(json: &str) -> String {
         }
     }
     format!(r#""request":{json}"#)
-}
-
-/// Reads every path.
-///
-/// # Errors
-/// The first that cannot be read.
-pub fn sources(paths: &[PathBuf]) -> Result<Vec<Source>, Complaint> {
-    paths.iter().map(|path| Source::read(path)).collect()
 }

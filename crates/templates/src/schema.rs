@@ -445,9 +445,13 @@ pub enum Level {
     {"properties": {"pinnedBy": {"type": "null"}}},
     {"required": ["pinned"], "properties": {"pinned": {"const": true}}},
     {"required": ["ownNodeOnly"], "properties": {"ownNodeOnly": {"const": true}}},
+]}, "provisioners": {"anyOf": [
+    {"properties": {"provisioners": {"type": "null"}}},
+    {"required": ["waitForFirstConsumer"], "properties": {"waitForFirstConsumer": {"const": true}}},
 ]}}))]
 pub struct LocalVolumes {
     /// The affinity of a local volume must leave exactly one value of one of the keys of `pinnedBy`, and an update must keep it.
+    /// Where `hostPaths` or `paths` judges `hostPath` volumes, the same holds for them.
     pub pinned: Option<bool>,
     /// The labels that name a node. `[kubernetes.io/hostname]` when absent. The host name takes precedence,
     /// then the first key.
@@ -465,6 +469,9 @@ pub struct LocalVolumes {
     pub host_paths: Option<Vec<HostPath>>,
     /// Classes of `kubernetes.io/no-provisioner` must bind with `WaitForFirstConsumer`, and `local` volumes must have a class.
     pub wait_for_first_consumer: Option<bool>,
+    /// More provisioners whose classes must bind with `WaitForFirstConsumer`, such as those that make `local` volumes.
+    #[schemars(inner(length(min = 1)))]
+    pub provisioners: Option<Vec<String>>,
     pub when_cluster_unreadable: Option<WhenClusterUnreadable>,
     pub enforcement: Option<Enforcement>,
     pub exempt: Option<Exempt>,

@@ -62,7 +62,7 @@ judged(whole) := {} if {
 
 judged(whole) := part(whole, ["provisioner", "volumeBindingMode"]) if {
 	placement_guard.kind == class
-	get(whole, "provisioner") == "kubernetes.io/no-provisioner"
+	get(whole, "provisioner") in {"kubernetes.io/no-provisioner"} | {name | some name in items(get(input.parameters, "provisioners"))}
 } else := {} if {
 	placement_guard.kind == class
 }

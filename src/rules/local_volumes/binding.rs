@@ -1,21 +1,34 @@
 //! Part of `localVolumes`: what binds a claim to a volume of some node before its pod has one.
 
-use crate::kubernetes::field::{Unreadable, short};
+use crate::kubernetes::field::short;
 use crate::kubernetes::request::Request;
 use crate::kubernetes::storage_class::{NO_PROVISIONER, StorageClass, WAIT_FOR_FIRST_CONSUMER};
+use crate::logic::Budget;
 use crate::rules::decision::Report;
 use crate::rules::finding::{Code, Finding};
+use crate::rules::rule::Stopped;
 
 const WHY: &str = "the pod is then tied to the node of the volume, whether it can run there or not";
 
-/// Judges a StorageClass whose volumes exist before they are claimed.
+/// Steps to compare a provisioner with a listed one.
+const COMPARED: usize = 5;
+
+/// Judges a StorageClass whose volumes exist before they are claimed, or are made on the node of a pod by one of the
+/// provisioners that `more` lists.
 ///
 /// # Errors
-/// A wrong JSON type in the fragment.
-pub fn judge_class(request: &Request<'_, '_>, report: &mut Report) -> Result<(), Unreadable> {
+/// A wrong JSON type in the fragment; a spent budget.
+pub fn judge_class(
+    more: &[String],
+    request: &Request<'_, '_>,
+    budget: &mut Budget,
+    report: &mut Report,
+) -> Result<(), Stopped> {
+    budget.spend(more.len().saturating_mul(COMPARED))?;
     let new = StorageClass::read(request.new_state()?)?;
     let old = request.old_state()?.map(StorageClass::read).transpose()?;
-    if !new.binds_blindly() || old.as_ref() == Some(&new) {
+    let is_local = new.provisioner == NO_PROVISIONER || more.iter().any(|listed| listed == new.provisioner);
+    if !is_local || new.waits() || old.as_ref() == Some(&new) {
         return Ok(());
     }
     let name = short(request.object_name()?, 120);
@@ -25,7 +38,7 @@ pub fn judge_class(request: &Request<'_, '_>, report: &mut Report) -> Result<(),
         None => String::from("absent, which is `Immediate`"),
     };
     let finding = Finding::new(Code::ImmediateBinding, headline)
-        .at("volumeBindingMode", &format!("{mode}, with provisioner `{NO_PROVISIONER}`"))
+        .at("volumeBindingMode", &format!("{mode}, with provisioner `{}`", short(new.provisioner, 120)))
         .detail(WHY)
         .detail(format!("accepted: `{WAIT_FOR_FIRST_CONSUMER}`"));
     report.find(finding);

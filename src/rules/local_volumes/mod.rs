@@ -1,8 +1,8 @@
 //! `localVolumes`: volumes that live on a single node.
 //!
 //! This rule judges `local` and `hostPath` PersistentVolumes (from where they can be used, which path of the node they
-//! are, who makes them, and when they are bound), `hostPath` volumes in pods, and StorageClasses without a provisioner. On
-//! an UPDATE it leaves alone what stays as it is.
+//! are, who makes them, and when they are bound), `hostPath` volumes in pods, and StorageClasses without a provisioner or of
+//! listed ones. On an UPDATE it leaves alone what stays as it is.
 
 mod binding;
 mod host_paths;
@@ -13,7 +13,7 @@ mod prefixes;
 use self::binding::{judge_class, no_class};
 use self::host_paths::{Source, brings_mounts};
 use self::own_node::{changed_field, foreign_node};
-use self::pinned::{AdmittedNodes, moved, not_pinned};
+use self::pinned::{AdmittedNodes, Named, moved, not_pinned};
 use self::prefixes::Prefixes;
 use crate::kubernetes::affinity::Affinity;
 use crate::kubernetes::field::{Field, Unreadable, short};
@@ -41,6 +41,8 @@ pub struct LocalVolumes {
     paths: Option<Prefixes>,
     host_paths: Option<Prefixes>,
     wait_for_first_consumer: bool,
+    /// Provisioners whose classes must wait, in addition to none.
+    provisioners: Vec<String>,
 }
 
 impl LocalVolumes {
@@ -56,6 +58,7 @@ impl LocalVolumes {
                 "paths",
                 "hostPaths",
                 "waitForFirstConsumer",
+                "provisioners",
                 "whenClusterUnreadable",
             ],
         )?;
@@ -66,13 +69,19 @@ impl LocalVolumes {
         if keys.is_present() && !pinned && !own_node_only {
             return Err(keys.unreadable("says nothing without `pinned: true` or `ownNodeOnly: true`"));
         }
+        let wait_for_first_consumer = flag("waitForFirstConsumer")?;
+        let listed = section.get("provisioners")?;
+        if listed.is_present() && !wait_for_first_consumer {
+            return Err(listed.unreadable("says nothing without `waitForFirstConsumer: true`"));
+        }
         Ok(LocalVolumes {
             pinned,
             pinned_by: read_keys(&keys)?,
             own_node_only,
             paths: Prefixes::read_paths(&section.get("paths")?)?,
             host_paths: Prefixes::read_host_paths(&section.get("hostPaths")?)?,
-            wait_for_first_consumer: flag("waitForFirstConsumer")?,
+            wait_for_first_consumer,
+            provisioners: if listed.is_present() { listed.each(read_provisioner)? } else { Vec::new() },
         })
     }
 }
@@ -94,6 +103,13 @@ fn read_keys(list: &Field<'_, '_>) -> Result<Vec<String>, Unreadable> {
     Ok(ordered)
 }
 
+fn read_provisioner(item: &Field<'_, '_>) -> Result<String, Unreadable> {
+    match item.required_string()? {
+        "" => Err(item.unacceptable("the name of a provisioner")),
+        name => Ok(name.to_owned()),
+    }
+}
+
 impl Rule for LocalVolumes {
     fn judge(&self, request: &Request<'_, '_>, budget: &mut Budget, report: &mut Report) -> Result<(), Stopped> {
         if !request.stores() {
@@ -103,7 +119,7 @@ impl Rule for LocalVolumes {
             return self.judge_volume(request, budget, report);
         }
         if request.is_about("storage.k8s.io", "StorageClass") && self.wait_for_first_consumer {
-            return Ok(judge_class(request, report)?);
+            return judge_class(&self.provisioners, request, budget, report);
         }
         match self.prefixes(Source::HostPath) {
             Some(allowed) if brings_mounts(request) => host_paths::judge_pod(allowed, request, budget, report),
@@ -134,6 +150,12 @@ impl LocalVolumes {
         }
     }
 
+    /// Whether volumes of this kind must stay on one node: a `hostPath` volume is data of a node only where its path is
+    /// judged at all.
+    fn judges_pinned(&self, source: Source) -> bool {
+        self.pinned && (source == Source::Local || self.prefixes(source).is_some())
+    }
+
     fn judge_volume(&self, request: &Request<'_, '_>, budget: &mut Budget, report: &mut Report) -> Result<(), Stopped> {
         let (new, old) = (request.new_state()?, request.old_state()?);
         let is_status = request.sub_resource.is_some();
@@ -155,7 +177,7 @@ impl LocalVolumes {
                 None => None,
             };
             let same_affinity = before.as_ref().is_some_and(|before| before.affinity == now.affinity);
-            let judges_pinned = self.pinned && source == Source::Local && !same_affinity;
+            let judges_pinned = self.judges_pinned(source) && !same_affinity;
             // A request that changes something else does not spend steps on a large affinity.
             if judges_pinned || node.is_some() {
                 for volume in before.iter_mut().chain([&mut now]) {
@@ -168,8 +190,9 @@ impl LocalVolumes {
                 host_paths::judge_volume(allowed, source, now.path, &name, budget, report)?;
             }
             if judges_pinned {
-                let pinned = not_pinned(&name, &now.affinity, &now.nodes, &self.pinned_by);
-                let moved = before.as_ref().and_then(|before| moved(&name, &now.affinity, &before.nodes, &now.nodes));
+                let volume = Named { kind: source.field(), name: &name };
+                let pinned = not_pinned(&volume, &now.affinity, &now.nodes, &self.pinned_by);
+                let moved = before.as_ref().and_then(|before| moved(&volume, &now.affinity, &before.nodes, &now.nodes));
                 pinned.into_iter().chain(moved).for_each(|finding| report.find(finding));
             }
             let had_class = before.as_ref().is_none_or(|before| !before.class.is_empty());
@@ -201,7 +224,7 @@ impl LocalVolumes {
         let Some(path) = path else { return Ok(None) };
         let class = class_of_volume(&object.get("metadata")?, &spec_of.get("spec")?)?;
         // A section that judges paths only does not read who may use the volume.
-        let reads_affinity = node.is_some() || (self.pinned && source == Source::Local);
+        let reads_affinity = node.is_some() || self.judges_pinned(source);
         let affinity = if reads_affinity { Volume::read(spec_of)?.affinity } else { Affinity::Absent };
         Ok(Some(NodeVolume { source, path, class, affinity, nodes: AdmittedNodes::Undecided }))
     }

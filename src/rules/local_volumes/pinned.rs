@@ -124,8 +124,21 @@ fn steps_to_read(affinity: &Affinity) -> usize {
     parts.fold(terms.len(), usize::saturating_add).saturating_mul(5)
 }
 
+/// The volume that is judged.
+pub struct Named<'n> {
+    /// `local` or `hostPath`.
+    pub kind: &'static str,
+    pub name: &'n str,
+}
+
 /// What is found when a local volume can be used from another node than the one that holds its data.
-pub fn not_pinned(name: &str, affinity: &Affinity, nodes: &AdmittedNodes, keys: &[String]) -> Option<Finding> {
+pub fn not_pinned(
+    volume: &Named<'_>,
+    affinity: &Affinity,
+    nodes: &AdmittedNodes,
+    keys: &[String],
+) -> Option<Finding> {
+    let Named { kind, name } = volume;
     let what = match nodes {
         AdmittedNodes::One(..) => return None,
         AdmittedNodes::None => format!("no node can use volume `{name}`"),
@@ -138,7 +151,7 @@ pub fn not_pinned(name: &str, affinity: &Affinity, nodes: &AdmittedNodes, keys: 
             format!("could not decide within {STEPS} steps which nodes can use volume `{name}`")
         }
     };
-    let mut finding = Finding::new(Code::LocalNotPinned, format!("local volume not pinned: {what}"))
+    let mut finding = Finding::new(Code::LocalNotPinned, format!("{kind} volume not pinned: {what}"))
         .at("spec.nodeAffinity.required", &format!("`{}`", affinity.describe()));
     if let Affinity::Required(terms) = affinity
         && terms.iter().any(|term| term.match_fields.is_some())
@@ -146,26 +159,32 @@ pub fn not_pinned(name: &str, affinity: &Affinity, nodes: &AdmittedNodes, keys: 
         finding = finding.detail("`matchFields` does not pin: Kubernetes matches volumes by node labels only");
     }
     let finding = finding
-        .detail("the data of a local volume is on one node; on any other node a pod sees other data, or none")
+        .detail(format!("the data of a {kind} volume is on one node; on any other node a pod sees other data, or none"))
         .detail(format!("accepted: an affinity that leaves exactly one value of {}", one_of(keys)))
         .detail("that value is the node's label, which can differ from the name of the node");
     Some(finding)
 }
 
 /// What is found when a local volume was pinned to one node, and the label that it was known by does not stay.
-pub fn moved(name: &str, affinity: &Affinity, old: &AdmittedNodes, new: &AdmittedNodes) -> Option<Finding> {
+pub fn moved(
+    volume: &Named<'_>,
+    affinity: &Affinity,
+    old: &AdmittedNodes,
+    new: &AdmittedNodes,
+) -> Option<Finding> {
+    let Named { kind, name } = volume;
     let (AdmittedNodes::One(was, others_before), AdmittedNodes::One(is, others)) = (old, new) else { return None };
     if was == is {
         return None;
     }
     let headline = format!(
-        "local volume moved: volume `{name}` was pinned to {}, now to {}",
+        "{kind} volume moved: volume `{name}` was pinned to {}, now to {}",
         labels(was, others_before),
         labels(is, others)
     );
     let finding = Finding::new(Code::LocalMoved, headline)
         .at("spec.nodeAffinity.required", &format!("`{}`", affinity.describe()))
-        .detail("the data of a local volume stays where it is");
+        .detail(format!("the data of a {kind} volume stays where it is"));
     let same_value = others.contains(was) || others_before.contains(is);
     let finding = if same_value {
         finding.detail(format!(

@@ -1,11 +1,11 @@
 //! `audit`: what is odd about existing objects, asked as Kubewarden's audit scanner asks.
 
-mod files;
 mod progress;
 mod report;
 mod text;
 
 use std::path::PathBuf;
+use std::sync::mpsc::{SendError, SyncSender, sync_channel};
 
 use clap::ValueEnum;
 use placement_guard::kubernetes::field::{self, Field};
@@ -15,9 +15,11 @@ use placement_guard::rules::settings::Settings;
 use placement_guard::rules::{findings, read_settings};
 
 use crate::complaint::{Complaint, Outcome};
-use crate::input::Source;
+use crate::input::files::{Excludes, File};
+use crate::input::{self, NotJudged, Piece, Source, shown};
 use crate::manifest::{Manifest, audit_request};
 use crate::output;
+use crate::reading::{self, Read, Reading};
 use crate::rollout::Rollout;
 use crate::settings;
 use progress::Progress;
@@ -44,6 +46,9 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE")]
     settings: Option<PathBuf>,
 
+    #[command(flatten)]
+    reading: Reading,
+
     /// How to print the report
     #[arg(long, value_enum, default_value_t = Format::Text)]
     output: Format,
@@ -69,69 +74,87 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Complaint> {
     let json = field::parse(json.as_bytes()).map_err(unusable)?;
     let settings = read_settings(&Field::root("settings", &json)).map_err(unusable)?;
 
-    let files = files::below(&arguments.paths)?;
-    let progress = Progress::of(files.iter().map(|file| file.bytes).sum());
-    let (mut report, mut rollout, mut complaints) = (Report::default(), Rollout::default(), Vec::new());
-    for file in &files {
-        progress.begin(file.bytes);
-        let read = Source::read_seen(&file.path, &|bytes| progress.came(bytes))
-            .and_then(|source| scan(&source, file.named, &settings, &progress, &mut report, &mut rollout));
-        complaints.extend(read.err());
-    }
-    progress.finish();
-    report.finish(rollout.not_together());
+    let mut read = Read::default();
+    let excludes = Excludes::new(&arguments.reading.exclude)?;
+    let files = reading::files(&arguments.paths, &excludes, &mut read)?;
+    let (mut report, mut rollout) = (Report::default(), Rollout::default());
+    scan(&files, &mut read, &mut |_, manifest| {
+        let Manifest { identity, document } = manifest;
+        rollout.see(identity, || format!("{}:{}", shown(&document.file), document.line), None, document.json());
+        let object = Object::new(identity, document);
+        judge(&settings, &audit_request(identity, document.json()), &object, &mut report);
+    });
+    report.finish(rollout.not_together(), read.omitted.clone());
     output::print(&match arguments.output {
         Format::Text => text::of(&report),
         Format::Json => output::json(&report)?,
         Format::Yaml => output::yaml(&report)?,
     })?;
-    // All but the last are said here; the last one is the reason for the exit code.
-    let last = complaints.pop();
-    complaints.iter().for_each(output::complain);
-    match last {
-        Some(complaint) => Err(complaint),
-        None if report.refused > 0 => Ok(Outcome::Refused),
-        None => Ok(Outcome::Accepted),
-    }
+    read.warn();
+    read.complete(arguments.reading.strict)?;
+    Ok(if report.refused > 0 { Outcome::Refused } else { Outcome::Accepted })
 }
 
-/// Judges every object of a file.
-fn scan(
-    source: &Source,
-    named: bool,
-    settings: &Settings,
-    progress: &Progress,
-    report: &mut Report,
-    rollout: &mut Rollout,
-) -> Result<(), Complaint> {
-    progress.is_of(source.text().len() as u64);
-    let documents = source.documents_seen(&|bytes| progress.read(bytes))?;
-    // A List without items is a cluster without such objects; nothing at all is a `kubectl` that failed.
-    if named && documents.is_none() {
-        let remedy = "give manifests, or what `kubectl get pv,pvc,pods -A -o yaml` prints";
-        return Err(Complaint::new(source.shown(), "holds no document", remedy));
-    }
-    let documents = documents.unwrap_or_default();
-    let count = documents.len();
-    for (index, document) in documents.into_iter().enumerate() {
-        progress.judged(index, count);
-        let line = document.line;
-        let Some(manifest) = Manifest::read(source, document)? else {
-            if named {
-                let location = format!("{}:{line}", source.shown());
-                return Err(Complaint::new(location, "has no `apiVersion` or no `kind`", "give both"));
+/// What comes from the thread that reads.
+enum Message {
+    Begins(u64),
+    Pieces(Vec<Piece>),
+    Ended(bool, Result<bool, NotJudged>),
+}
+
+/// Pieces are handed over together when they hold so many bytes.
+const BATCH: usize = 1 << 17;
+
+/// So many batches may wait.
+const WAITING: usize = 4;
+
+/// Reads files in a thread of its own, and gives every object to `take`.
+fn scan(files: &[File], read: &mut Read, take: &mut dyn FnMut(&mut Read, &Manifest)) {
+    let progress = Progress::of(files.iter().map(|file| file.bytes).sum());
+    let (sender, receiver) = sync_channel(WAITING);
+    std::thread::scope(|scope| {
+        scope.spawn(move || files.iter().try_for_each(|file| send(file, &sender)));
+        for message in receiver {
+            match message {
+                Message::Begins(bytes) => progress.begin(bytes),
+                Message::Ended(named, opened) => read.end_file(named, opened),
+                Message::Pieces(pieces) => {
+                    for piece in pieces {
+                        match piece {
+                            Piece::Document(document) => {
+                                if let Some(manifest) = read.manifest(document) {
+                                    take(read, &manifest);
+                                }
+                            }
+                            Piece::NotJudged(wrong) => read.omit(wrong),
+                            Piece::Came(bytes) => progress.came(bytes),
+                        }
+                    }
+                }
             }
-            // Among the files of a folder are some for other programs.
-            report.skip();
-            continue;
-        };
-        let Manifest { identity, document } = &manifest;
-        rollout.see(identity, || format!("{}:{line}", source.shown()), None, &document.json);
-        let object = Object::new(identity, source, line);
-        let request = audit_request(identity, &document.json);
-        judge(settings, &request, &object, report);
-    }
-    Ok(())
+        }
+    });
+    progress.finish();
+}
+
+/// Reads a file and sends what it holds; fails when nobody listens any more.
+fn send(file: &File, sender: &SyncSender<Message>) -> Result<(), SendError<Message>> {
+    sender.send(Message::Begins(file.bytes))?;
+    let (mut batch, mut held, mut lost) = (Vec::new(), 0_usize, Ok(()));
+    let opened = input::read(&file.path, &mut |piece| {
+        held = held.saturating_add(match &piece {
+            Piece::Document(document) => document.written.text.len(),
+            Piece::NotJudged(_) | Piece::Came(_) => 0,
+        });
+        batch.push(piece);
+        if held >= BATCH && lost.is_ok() {
+            held = 0;
+            lost = sender.send(Message::Pieces(std::mem::take(&mut batch)));
+        }
+    });
+    lost?;
+    sender.send(Message::Pieces(batch))?;
+    sender.send(Message::Ended(file.named, opened))
 }
 
 fn judge(settings: &Settings, request: &str, object: &Object, report: &mut Report) {

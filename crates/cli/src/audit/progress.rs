@@ -12,7 +12,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 const SHARE: &str = "{bar:40} {percent} %, {eta} left";
 const STREAM: &str = "{spinner} {bytes} read";
 
-/// A bar on standard error. Each byte of a file counts twice: when it is read, and when it is judged.
+/// A bar on standard error.
 pub struct Progress {
     bar: ProgressBar,
     started: Instant,
@@ -42,36 +42,13 @@ impl Progress {
     pub fn begin(&self, bytes: u64) {
         self.before.set(self.before.get().saturating_add(self.file.replace(bytes)));
         self.shape();
-        self.move_to(0);
-    }
-
-    /// So many bytes have come from standard input.
-    pub fn came(&self, bytes: u64) {
-        if self.bar.length().is_some() {
-            self.bar.set_style(style(STREAM));
-            self.bar.unset_length();
-        }
-        self.show();
-        self.bar.set_position(bytes);
-    }
-
-    /// The file turned out to have so many bytes.
-    pub fn is_of(&self, bytes: u64) {
-        let guessed = self.file.replace(bytes);
-        self.total.set(self.total.get().saturating_sub(guessed).saturating_add(bytes));
-        self.shape();
+        self.came(0);
     }
 
     /// So many bytes of the file have been read.
-    pub fn read(&self, bytes: u64) {
-        self.move_to(bytes);
-    }
-
-    /// So many of the objects in the file have been judged.
-    pub fn judged(&self, objects: usize, of: usize) {
-        let file = u128::from(self.file.get());
-        let share = file.saturating_mul(objects as u128).checked_div(of as u128).unwrap_or(file);
-        self.move_to(self.file.get().saturating_add(u64::try_from(share).unwrap_or(u64::MAX)));
+    pub fn came(&self, bytes: u64) {
+        self.show();
+        self.bar.set_position(self.before.get().saturating_add(bytes));
     }
 
     /// Takes the bar away.
@@ -84,14 +61,9 @@ impl Progress {
             0 => self.bar.set_style(style(STREAM)),
             bytes => {
                 self.bar.set_style(style(SHARE));
-                self.bar.set_length(bytes.saturating_mul(2));
+                self.bar.set_length(bytes);
             }
         }
-    }
-
-    fn move_to(&self, in_file: u64) {
-        self.show();
-        self.bar.set_position(self.before.get().saturating_mul(2).saturating_add(in_file));
     }
 
     fn show(&self) {

@@ -3,7 +3,7 @@
 use placement_guard::rules::finding::{Code, Severity};
 use serde::Serialize;
 
-use crate::input::Source;
+use crate::input::{Document, Omitted};
 use crate::manifest::Identity;
 use crate::rollout::NotTogether;
 
@@ -18,8 +18,8 @@ pub struct Report {
     pub objects: usize,
     /// Objects that admission would refuse.
     pub refused: usize,
-    /// Documents in folders that are not Kubernetes objects.
-    pub skipped: usize,
+    /// What was not judged, and why.
+    pub not_judged: Omitted,
     pub findings: Vec<Group>,
     /// Documents that must not be applied together.
     pub not_together: Vec<NotTogether>,
@@ -53,8 +53,8 @@ pub struct Object {
 }
 
 impl Object {
-    pub fn new(identity: &Identity, source: &Source, line: usize) -> Self {
-        Object { identity: identity.clone(), file: source.name.clone(), line }
+    pub fn new(identity: &Identity, document: &Document) -> Self {
+        Object { identity: identity.clone(), file: document.file.to_string(), line: document.line }
     }
 }
 
@@ -73,14 +73,9 @@ impl Report {
         self.refused = self.refused.saturating_add(usize::from(refused));
     }
 
-    /// Counts a document that is not an object.
-    pub fn skip(&mut self) {
-        self.skipped = self.skipped.saturating_add(1);
-    }
-
     /// Brings everything into order.
-    pub fn finish(&mut self, not_together: Vec<NotTogether>) {
-        self.not_together = not_together;
+    pub fn finish(&mut self, not_together: Vec<NotTogether>, not_judged: Omitted) {
+        (self.not_together, self.not_judged) = (not_together, not_judged);
         // What cannot be read has no place among the codes: it comes first.
         let rank = |code: &str| Code::ALL.iter().position(|known| known.name() == code);
         self.findings.sort_by_key(|group| rank(group.code));

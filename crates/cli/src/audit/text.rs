@@ -19,8 +19,8 @@ pub fn of(report: &Report) -> String {
     let style = if report.refused > 0 { BAD } else { GOOD };
     let refused = styled(style, format!("would be refused: {}", report.refused));
     text.push_str(&format!("objects: {}, findings: {found}, {refused}", report.objects));
-    if report.skipped > 0 {
-        text.push_str(&format!(", skipped because they are not Kubernetes objects: {}", report.skipped));
+    if report.not_judged.total() > 0 {
+        text.push_str(&format!("; not judged: {}", report.not_judged.words()));
     }
     text.push('\n');
     text

@@ -11,20 +11,24 @@ use serde::Serialize;
 
 use crate::complaint::{Complaint, Outcome};
 use crate::input::Source;
+use crate::input::files::Excludes;
+use crate::input::git;
 use crate::judge::Judge;
 use crate::live_nodes::LiveNodes;
 use crate::manifest::Identity;
 use crate::module::Loaded;
 use crate::origin::Origin;
 use crate::output;
+use crate::reading::{self, Read, Reading};
 use crate::request::{self, Asked};
 use crate::rollout::Rollout;
 
 #[derive(clap::Args)]
 #[command(mut_group("Origin", |origin| origin.requires("module")))]
 pub struct Arguments {
-    /// Files with AdmissionReviews or their requests, YAML or JSON, one document or several; `-` for standard input
-    #[arg(value_name = "REQUEST", required_unless_present_any = ["before", "after"],
+    /// AdmissionReviews, their requests, or manifests that are to be created: files, YAML or JSON, folders, and globs;
+    /// `-` is standard input. With `--since`: the files and folders that count
+    #[arg(value_name = "PATH", required_unless_present_any = ["before", "after", "since"],
           conflicts_with_all = ["before", "after"])]
     requests: Vec<PathBuf>,
 
@@ -32,13 +36,25 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE")]
     settings: PathBuf,
 
-    /// The current manifests. Objects are matched by kind, namespace and name; an object that appears only here is deleted
-    #[arg(long, value_name = "FILE")]
+    /// The current manifests: files, folders and globs. Objects are matched by kind, namespace and name; an object that
+    /// appears only here is deleted
+    #[arg(long, value_name = "PATH", num_args = 1..)]
     before: Vec<PathBuf>,
 
     /// The new manifests. An object that appears only here is created
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "PATH", num_args = 1..)]
     after: Vec<PathBuf>,
+
+    /// Take the files of this git revision as the current manifests, and those of the working tree as the new ones
+    #[arg(long, value_name = "REVISION", conflicts_with_all = ["before", "after"])]
+    since: Option<String>,
+
+    /// With `--since`: take this git revision in place of the working tree
+    #[arg(long, value_name = "REVISION", requires = "since")]
+    to: Option<String>,
+
+    #[command(flatten)]
+    reading: Reading,
 
     /// The output of `kubectl get nodes -o yaml`: names the nodes that a volume gains and loses; changes no decision
     #[arg(long, value_name = "FILE")]
@@ -86,17 +102,15 @@ struct Judged {
 /// # Errors
 /// Whatever keeps it from deciding.
 pub fn run(arguments: &Arguments) -> Result<Outcome, Complaint> {
-    let Arguments { requests, before, after, .. } = arguments;
     one_from_standard_input(arguments)?;
     let written = Source::read(&arguments.settings)?;
     let module = arguments.module.as_deref().map(|name| Loaded::load(name, &arguments.origin)).transpose()?;
     let judge = Judge::new(&written, module.as_ref())?;
     let nodes = arguments.nodes.as_deref().map(LiveNodes::read).transpose()?;
-    let (requests, before, after) = (request::sources(requests)?, request::sources(before)?, request::sources(after)?);
-    let mut asked = request::steps(&before, &after)?;
-    for source in &requests {
-        asked.extend(request::reviews(source)?);
-    }
+    let mut read = Read::default();
+    let asked = asked(arguments, &mut read)?;
+    read.warn();
+    read.complete(arguments.reading.strict)?;
     let judged = judge_all(asked, &judge, nodes.as_ref())?;
     output::print(&match arguments.output {
         Format::Text => text::of(&judged),
@@ -108,7 +122,31 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Complaint> {
     Ok(if accepted { Outcome::Accepted } else { Outcome::Refused })
 }
 
-fn judge_all(asked: Vec<Asked<'_>>, judge: &Judge<'_>, nodes: Option<&LiveNodes>) -> Result<Vec<Judged>, Complaint> {
+/// Everything that is asked.
+fn asked(arguments: &Arguments, read: &mut Read) -> Result<Vec<Asked>, Complaint> {
+    let Arguments { requests, before, after, since, to, reading, .. } = arguments;
+    let excludes = Excludes::new(&reading.exclude)?;
+    if let Some(since) = since {
+        let git::Change { before, after } = git::change(since, to.as_deref(), requests, &excludes)?;
+        let (mut old, mut new) = (Vec::new(), Vec::new());
+        read.contents(&before.files, &mut |read, document| old.extend(read.manifest(document)));
+        read.contents(&after.files, &mut |read, document| new.extend(read.manifest(document)));
+        return Ok(request::steps(old, new));
+    }
+    let manifests = |paths: &[PathBuf], read: &mut Read| {
+        let files = reading::files(paths, &excludes, read)?;
+        let mut all = Vec::new();
+        read.files(&files, &mut |read, document| all.extend(read.manifest(document)));
+        Ok(all)
+    };
+    let (old, new) = (manifests(before, read)?, manifests(after, read)?);
+    let mut asked = request::steps(old, new);
+    let files = reading::files(requests, &excludes, read)?;
+    read.files(&files, &mut |read, document| asked.extend(request::one(document, read)));
+    Ok(asked)
+}
+
+fn judge_all(asked: Vec<Asked>, judge: &Judge<'_>, nodes: Option<&LiveNodes>) -> Result<Vec<Judged>, Complaint> {
     let mut judged = Vec::new();
     let mut rollout = Rollout::default();
     for asked in asked {
@@ -116,17 +154,17 @@ fn judge_all(asked: Vec<Asked<'_>>, judge: &Judge<'_>, nodes: Option<&LiveNodes>
         if let Some(nodes) = nodes {
             nodes.annotate(&asked.json, &mut verdict);
         }
-        let Asked { identity, operation, file, line, step, .. } = asked;
+        let Asked { identity, operation, document, step, .. } = asked;
+        let (file, line) = (document.file.to_string(), document.line);
         if let (Some(identity), Some(step)) = (&identity, &step)
             && let Some(after) = &step.after
         {
-            rollout.see(identity, || location(file, line), step.before.as_deref(), after);
+            rollout.see(identity, || location(&file, line), step.before.as_deref(), after);
         }
         let (kind, namespace, name) = match identity.clone() {
             Some(Identity { kind, namespace, name, .. }) => (Some(kind), namespace, name),
             None => (None, None, None),
         };
-        let file = file.to_owned();
         judged.push(Judged { kind, namespace, name, operation, file, line, verdict, notes: Vec::new(), identity });
     }
     for pair in rollout.not_together() {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::places;
+use crate::complaint::Complaint;
 
 /// One document, or one item of a List. It owns what it needs, so that a file of any length is read in little memory.
 #[derive(Debug, Clone)]
@@ -97,6 +98,21 @@ impl Document {
     }
 }
 
+impl NotJudged {
+    /// As the reason for ending.
+    pub fn complaint(&self) -> Complaint {
+        let remedy = match self.reason {
+            Reason::HelmTemplate => "pipe the output of `helm template` instead",
+            Reason::NotKubernetes => "give both",
+            Reason::NotAnObject | Reason::NoIdentity => "correct the manifest",
+            Reason::NotYaml => "correct it",
+            Reason::Unreadable if self.problem.starts_with("is not UTF-8") => "save it as UTF-8",
+            Reason::Unreadable => "name a file, or `-`",
+        };
+        Complaint::said(format!("{self}; {remedy}"))
+    }
+}
+
 impl ListKind {
     /// The type of the items of a list, for instance of a `PersistentVolumeList`. A plain `List` gives none.
     pub(super) fn of(api_version: Option<&str>, kind: &str) -> Option<Self> {
@@ -171,6 +187,8 @@ pub struct Omitted {
     pub count: BTreeMap<Reason, usize>,
     /// Those that are worth a line of their own.
     pub defects: Vec<NotJudged>,
+    /// Keys that appear twice in what was judged: where, in words.
+    pub repeated: Vec<String>,
 }
 
 impl Omitted {
@@ -184,5 +202,11 @@ impl Omitted {
 
     pub fn total(&self) -> usize {
         self.count.values().sum()
+    }
+
+    /// In words: `2 Helm templates (…), 1 file that cannot be read`; empty where everything was judged.
+    pub fn words(&self) -> String {
+        let words = self.count.iter().map(|(reason, count)| format!("{count} {}", reason.words()));
+        words.collect::<Vec<_>>().join(", ")
     }
 }

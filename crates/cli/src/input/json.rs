@@ -1,46 +1,91 @@
 //! JSON stays as it was written, so that the rules see every member, including a key that appears twice.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use serde_json::Deserializer;
 use serde_json::value::RawValue;
 
-use super::{Document, ListKind, Source};
-use crate::complaint::Complaint;
+use super::Emit;
+use super::document::{ListKind, NotJudged, Place, Reason, Syntax, Written};
 
-/// Every document of a JSON text; several follow one another with nothing or white space between them. `None` for none.
-pub fn documents(source: &Source) -> Result<Option<Vec<Document<'_>>>, Complaint> {
-    let text = source.text();
-    let mut documents = None;
-    let mut lines = Lines { text, at: 0, line: 1 };
-    for raw in Deserializer::from_str(text).into_iter::<&RawValue>() {
-        let raw = raw.map_err(|error| {
-            let location = format!("{}:{}:{}", source.shown(), error.line(), error.column());
-            // The location is said already.
-            let problem = error.to_string();
-            let problem = problem.split(" at line ").next().unwrap_or_default();
-            Complaint::new(location, format!("is not JSON: {problem}"), "correct it")
-        })?;
-        let documents: &mut Vec<Document<'_>> = documents.get_or_insert_default();
-        match list(raw) {
-            None => documents.push(Document { json: Cow::Borrowed(raw.get()), line: lines.of(raw), of_list: None }),
-            Some((kind, items)) => documents.extend(items.into_iter().map(|item| Document {
-                json: Cow::Borrowed(item.get()),
-                line: lines.of(item),
-                of_list: kind.clone(),
-            })),
+/// Takes every document of a JSON text; several follow one another with nothing or white space between them.
+///
+/// # Errors
+/// The byte at which a document that is not JSON begins, and what is wrong with it; those before it were taken.
+pub fn documents(text: &str, lines: &mut Lines<'_>, emit: &mut Emit<'_>) -> Result<bool, (usize, NotJudged)> {
+    let mut any = false;
+    let mut stream = Deserializer::from_str(text).into_iter::<&RawValue>();
+    loop {
+        let start = stream.byte_offset();
+        match stream.next() {
+            None => return Ok(any),
+            Some(Ok(raw)) => {
+                any = true;
+                take(raw.get(), lines, None, emit);
+            }
+            Some(Err(error)) => {
+                let said = error.to_string();
+                // The location is said already.
+                let said = said.split(" at line ").next().unwrap_or_default();
+                let place = Place { line: error.line(), column: error.column() };
+                return Err((start, emit.not_judged(Reason::NotYaml, Some(place), format!("is not JSON: {said}"))));
+            }
         }
     }
-    Ok(documents)
+}
+
+/// Takes a value, of a List each item, of a List in a List too.
+pub fn take(text: &str, lines: &mut Lines<'_>, of_list: Option<&ListKind>, emit: &mut Emit<'_>) {
+    if text == "null" {
+        return;
+    }
+    match list(text) {
+        None => {
+            let (place, offset) = lines.of(text);
+            let column = place.column.saturating_sub(1);
+            let written = Written { text: text.to_owned(), syntax: Syntax::Json, offset, column };
+            emit.document(place.line, of_list.cloned(), written, None, Vec::new());
+        }
+        Some((kind, items)) => {
+            emit.any = true;
+            items.into_iter().for_each(|item| take(item.get(), lines, kind.as_ref(), emit));
+        }
+    }
 }
 
 /// The items of a List, with the type that it gives them; `None` for everything else.
-fn list(raw: &RawValue) -> Option<(Option<ListKind>, Vec<&RawValue>)> {
-    let members: Members<'_> = serde_json::from_str(raw.get()).ok()?;
-    let text = |name: &str| serde_json::from_str::<String>(members.only(name)?.get()).ok();
-    let kind = text("kind").filter(|kind| kind.ends_with("List"))?;
-    let items = serde_json::from_str(members.only("items")?.get()).ok()?;
-    Some((ListKind::of(text("apiVersion").as_deref(), &kind), items))
+pub fn list(text: &str) -> Option<(Option<ListKind>, Vec<&RawValue>)> {
+    if !(text.starts_with('{') && text.contains("List\"") && text.contains("\"items\"")) {
+        return None;
+    }
+    let members: Members<'_> = serde_json::from_str(text).ok()?;
+    let string = |name: &str| serde_json::from_str::<String>(members.last(name)?.get()).ok();
+    let kind = string("kind").filter(|kind| kind.ends_with("List"))?;
+    let items = serde_json::from_str(members.last("items")?.get()).ok()?;
+    Some((ListKind::of(string("apiVersion").as_deref(), &kind), items))
+}
+
+/// The documents in a value that was YAML, each with its bytes in the JSON: itself, or the items of a List.
+pub fn parts(text: &str) -> Vec<(Range<usize>, Option<ListKind>)> {
+    fn gather(
+        whole: &str,
+        part: &str,
+        of_list: Option<ListKind>,
+        parts: &mut Vec<(Range<usize>, Option<ListKind>)>,
+    ) {
+        match list(part) {
+            None => {
+                // Parts are slices of the whole.
+                let start = (part.as_ptr() as usize).saturating_sub(whole.as_ptr() as usize);
+                parts.push((start..start.saturating_add(part.len()), of_list));
+            }
+            Some((kind, items)) => items.into_iter().for_each(|item| gather(whole, item.get(), kind.clone(), parts)),
+        }
+    }
+    let mut parts = Vec::new();
+    gather(text, text, None, &mut parts);
+    parts
 }
 
 /// The members of an object in their order, including keys that appear twice.
@@ -52,10 +97,9 @@ impl<'t> Members<'t> {
         self.0.iter().filter(move |(key, _)| key == name).map(|(_, value)| *value)
     }
 
-    /// A member that appears exactly once.
-    fn only(&self, name: &str) -> Option<&'t RawValue> {
-        let mut all = self.all(name);
-        all.next().filter(|_| all.next().is_none())
+    /// The value that counts.
+    pub fn last(&self, name: &str) -> Option<&'t RawValue> {
+        self.all(name).last()
     }
 }
 
@@ -83,21 +127,40 @@ impl<'de: 't, 't> serde::Deserialize<'de> for Members<'t> {
     }
 }
 
-/// Counts lines up to values that come in the order of the text.
-struct Lines<'t> {
+/// Counts lines and columns up to slices of a text that come in its order.
+pub struct Lines<'t> {
     text: &'t str,
     at: usize,
-    line: usize,
+    place: Place,
+    offset: u64,
 }
 
-impl Lines<'_> {
-    fn of(&mut self, value: &RawValue) -> usize {
-        // Values are slices of the text.
-        let start = (value.get().as_ptr() as usize).saturating_sub(self.text.as_ptr() as usize);
-        let between = self.text.as_bytes().get(self.at..start).unwrap_or_default();
-        let breaks = between.iter().filter(|byte| **byte == b'\n').count();
-        self.line = self.line.saturating_add(breaks);
-        self.at = self.at.max(start);
-        self.line
+impl<'t> Lines<'t> {
+    /// `text` begins at `place` and `offset` of its file.
+    pub fn new(text: &'t str, place: Place, offset: u64) -> Self {
+        Lines { text, at: 0, place, offset }
     }
+
+    /// Where a slice of the text begins.
+    pub fn of(&mut self, slice: &str) -> (Place, u64) {
+        let start = (slice.as_ptr() as usize).saturating_sub(self.text.as_ptr() as usize);
+        let between = self.text.as_bytes().get(self.at..start).unwrap_or_default();
+        self.place = after(self.place, between);
+        self.at = self.at.max(start);
+        (self.place, self.offset.saturating_add(start as u64))
+    }
+}
+
+/// The place after some bytes.
+pub fn after(place: Place, bytes: &[u8]) -> Place {
+    let Place { mut line, mut column } = place;
+    for byte in bytes {
+        match byte {
+            b'\n' => (line, column) = (line.saturating_add(1), 1),
+            // Only the first byte of a character counts.
+            0x80..=0xBF => {}
+            _ => column = column.saturating_add(1),
+        }
+    }
+    Place { line, column }
 }

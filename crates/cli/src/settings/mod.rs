@@ -65,17 +65,17 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Complaint> {
 /// # Errors
 /// When they cannot be read.
 pub fn unjudged(source: &Source) -> Result<String, Complaint> {
-    Ok(source.only_document(WHAT)?.json.into_owned())
+    Ok(source.only_document(WHAT)?.json().to_owned())
 }
 
 /// What a module says against settings, with the location as far as it names the field as this program does.
 pub fn refused_by_a_module(source: &Source, message: &str) -> Complaint {
     let said = message.strip_prefix("settings are not valid: ").unwrap_or(message);
-    let location = match said.split_once(": ") {
-        Some((path, problem)) => {
-            location::of(source, &Unreadable { path: path.to_owned(), problem: problem.to_owned() })
+    let location = match (said.split_once(": "), source.only_document(WHAT)) {
+        (Some((path, problem)), Ok(document)) => {
+            location::of(&document, &Unreadable { path: path.to_owned(), problem: problem.to_owned() })
         }
-        None => source.shown().to_owned(),
+        _ => source.shown().to_owned(),
     };
     Complaint::new(location, said, "write settings that this module knows")
 }
@@ -91,10 +91,10 @@ pub fn usable(source: &Source) -> Result<String, Complaint> {
 /// The settings as JSON, or what is wrong with them.
 fn refusal(source: &Source) -> Result<Result<String, Complaint>, Complaint> {
     let document = source.only_document(WHAT)?;
-    Ok(match verdict::validate_settings(&document.json) {
-        Ok(()) => Ok(document.json.into_owned()),
+    Ok(match verdict::validate_settings(document.json()) {
+        Ok(()) => Ok(document.json().to_owned()),
         Err(unreadable) => {
-            let location = location::of(source, &unreadable);
+            let location = location::of(&document, &unreadable);
             let remedy = "`placement-guard settings` prints what is known";
             Err(Complaint::new(location, format!("{}: {}", unreadable.path, unreadable.problem), remedy))
         }

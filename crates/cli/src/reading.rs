@@ -1,0 +1,144 @@
+//! What `check` and `audit` read: which files, what in them can be judged, and what could not be.
+
+use std::path::PathBuf;
+
+use crate::complaint::Complaint;
+use crate::input::files::{Excludes, File};
+use crate::input::{self, Document, NotJudged, Omitted, Piece, Reason};
+use crate::manifest::Manifest;
+use crate::output;
+
+/// What is said about reading.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub struct Reading {
+    /// Leave out files and folders that match; as in a `.gitignore`, relative to the current folder
+    #[arg(long, value_name = "GLOB")]
+    pub exclude: Vec<String>,
+
+    /// Exit with 2 when something could not be judged, such as a file that is not YAML or a Helm template
+    #[arg(long)]
+    pub strict: bool,
+}
+
+/// What was read, apart from what it is for.
+#[derive(Debug, Default)]
+pub struct Read {
+    pub omitted: Omitted,
+    /// What was named, and gave nothing that can be judged.
+    pub hopeless: Vec<NotJudged>,
+    /// In the file that is being read: what could be judged, and why the rest could not.
+    judged: usize,
+    wrong: Option<NotJudged>,
+}
+
+impl Read {
+    /// Takes a document as a manifest; what is not one is counted.
+    pub fn manifest(&mut self, document: Document) -> Option<Manifest> {
+        match Manifest::read(document) {
+            Ok(manifest) => {
+                self.took(&manifest.document);
+                Some(manifest)
+            }
+            Err(wrong) => {
+                self.omit(wrong);
+                None
+            }
+        }
+    }
+
+    /// A document will be judged.
+    pub fn took(&mut self, document: &Document) {
+        self.judged = self.judged.saturating_add(1);
+        self.omitted.repeated.extend(document.repeated.iter().map(|repeated| {
+            NotJudged {
+                reason: Reason::NotYaml,
+                file: document.file.to_string(),
+                place: Some(repeated.place),
+                problem: format!("`{}` appears twice; the last one counts, as for `kubectl`", repeated.path),
+            }
+            .to_string()
+        }));
+    }
+
+    pub fn omit(&mut self, wrong: NotJudged) {
+        if wrong.reason != Reason::NotKubernetes {
+            self.wrong.get_or_insert_with(|| wrong.clone());
+        }
+        self.omitted.add(wrong);
+    }
+
+    /// A file ends. One that was named and gives nothing but trouble is why no decision is possible.
+    pub fn end_file(&mut self, named: bool, opened: Result<bool, NotJudged>) {
+        let wrong = self.wrong.take();
+        match opened {
+            Err(wrong) if named => self.hopeless.push(wrong),
+            Err(wrong) => self.omitted.add(wrong),
+            Ok(_) => self.hopeless.extend(wrong.filter(|_| named && self.judged == 0)),
+        }
+        self.judged = 0;
+    }
+
+    /// Reads files as a whole and gives every document to `take`.
+    pub fn files(&mut self, files: &[File], take: &mut dyn FnMut(&mut Self, Document)) {
+        for File { path, named, .. } in files {
+            let mut pieces = Vec::new();
+            let opened = input::read(path, &mut |piece| pieces.push(piece));
+            self.pieces(pieces, take);
+            self.end_file(*named, opened);
+        }
+    }
+
+    /// The same for contents that are there already.
+    pub fn contents(&mut self, files: &[(String, Vec<u8>)], take: &mut dyn FnMut(&mut Self, Document)) {
+        for (name, bytes) in files {
+            let mut pieces = Vec::new();
+            let any = input::read_text(name, bytes, &mut |piece| pieces.push(piece));
+            self.pieces(pieces, take);
+            self.end_file(false, Ok(any));
+        }
+    }
+
+    fn pieces(&mut self, pieces: Vec<Piece>, take: &mut dyn FnMut(&mut Self, Document)) {
+        for piece in pieces {
+            match piece {
+                Piece::Document(document) => take(self, document),
+                Piece::NotJudged(wrong) => self.omit(wrong),
+                Piece::Came(_) => {}
+            }
+        }
+    }
+
+    /// Says on standard error what could not be judged, each once; what only counts is in the sum of the output.
+    pub fn warn(&self) {
+        for wrong in self.omitted.defects.iter().filter(|wrong| !self.hopeless.contains(wrong)) {
+            output::warn(&format!("{wrong}; it is not judged"));
+        }
+        self.omitted.repeated.iter().for_each(|said| output::warn(said));
+    }
+
+    /// # Errors
+    /// What was named and cannot be read; with `strict`, whatever was not judged.
+    pub fn complete(&self, strict: bool) -> Result<(), Complaint> {
+        let mut complaints: Vec<Complaint> = self.hopeless.iter().map(NotJudged::complaint).collect();
+        let missing: usize =
+            self.omitted.count.iter().filter(|(reason, _)| **reason != Reason::NotKubernetes).map(|(_, count)| count).sum();
+        if strict && missing > 0 && complaints.is_empty() {
+            let problem = format!("not everything was judged: {}", self.omitted.words());
+            complaints.push(Complaint::new("--strict", problem, "mend them, or leave them out with `--exclude`"));
+        }
+        // All but the last are said here; the last one is the reason for the exit code.
+        let last = complaints.pop();
+        complaints.iter().for_each(output::complain);
+        last.map_or(Ok(()), Err)
+    }
+}
+
+/// The files that are meant.
+///
+/// # Errors
+/// A path that is not there, and a folder without any manifest.
+pub fn files(paths: &[PathBuf], excludes: &Excludes, read: &mut Read) -> Result<Vec<File>, Complaint> {
+    let (files, problems) = input::files::below(paths, excludes)?;
+    problems.into_iter().for_each(|problem| read.omitted.add(problem));
+    Ok(files)
+}
