@@ -65,7 +65,7 @@ impl Baseline {
     pub fn read(path: &Path) -> Result<Self, Complaint> {
         let source = Source::read(path)?;
         let remedy = "write it again with `--write-baseline`";
-        let read: Self = serde_json::from_str(source.text())
+        let read: Self = serde_json::from_str(source.text()?)
             .map_err(|error| Complaint::new(source.shown(), format!("is not a baseline: {error}"), remedy))?;
         if read.version != VERSION {
             let problem = format!("is a baseline of version {}, not {VERSION}", read.version);

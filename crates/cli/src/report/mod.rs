@@ -17,7 +17,7 @@ use placement_guard::verdict::Verdict;
 use serde::Serialize;
 use templates::findings;
 
-use crate::input::{Omitted, Place};
+use crate::input::{Document, Omitted, Place};
 use crate::manifest::Identity;
 use silence::Silences;
 
@@ -76,6 +76,19 @@ pub struct Subject {
     pub line: usize,
 }
 
+impl Subject {
+    pub fn of(identity: &Identity, operation: Option<String>, document: &Document) -> Self {
+        Subject {
+            kind: Some(identity.kind.clone()),
+            namespace: identity.namespace.clone(),
+            name: identity.name.clone(),
+            operation,
+            file: document.file.to_string(),
+            line: document.line,
+        }
+    }
+}
+
 /// One object or request with the decision on it.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -88,6 +101,8 @@ pub struct Judged {
     /// Whether a rule judged it: its kind is one of theirs, and the request changes something.
     #[serde(skip)]
     pub concerns_a_rule: bool,
+    #[serde(skip)]
+    silences: Silences,
 }
 
 /// One thing found.
@@ -166,12 +181,12 @@ impl Found {
 impl Judged {
     /// `object` is the text of the object that may silence findings.
     pub fn new(subject: Subject, verdict: Verdict, findings: Vec<Found>, object: &str, locate: Locate<'_>) -> Self {
-        let mut judged = Judged { subject, verdict, findings, concerns_a_rule: true };
         let silences = Silences::of(object);
+        let mut judged = Judged { subject, verdict, findings, concerns_a_rule: true, silences };
         for found in &mut judged.findings {
-            found.silenced = silences.reason(&found.code).map(str::to_owned);
+            found.silenced = judged.silences.reason(&found.code).map(str::to_owned);
         }
-        for wrong in &silences.not_understood {
+        for wrong in &judged.silences.not_understood {
             let field = Some(silence::FIELD.to_owned());
             let details = vec![String::from("accepted: `CODE: reason`, one on each line")];
             let code = findings::IGNORE_NOT_UNDERSTOOD;
@@ -255,12 +270,29 @@ impl Report {
         *count = count.saturating_add(1);
     }
 
-    /// Adds a finding to the object at this place of this file.
-    pub fn find_at(&mut self, file: &str, line: usize, found: Found) {
-        let here = |judged: &&mut Judged| judged.subject.file == file && judged.subject.line == line;
+    /// Adds a finding to the object at a place of a file. Its silences were read when it was judged.
+    pub fn find_at(&mut self, subject: &Subject, mut found: Found) {
+        let here = |judged: &&mut Judged| judged.subject.file == subject.file && judged.subject.line == subject.line;
         if let Some(judged) = self.objects.iter_mut().find(here) {
+            found.silenced = judged.silences.reason(&found.code).map(str::to_owned);
             judged.findings.push(found);
+            return;
         }
+        // The rules found nothing in it.
+        self.objects.push(Judged {
+            subject: subject.clone(),
+            verdict: Verdict {
+                allowed: true,
+                code: None,
+                message: None,
+                findings: Vec::new(),
+                warnings: Vec::new(),
+                annotations: BTreeMap::new(),
+            },
+            findings: vec![found],
+            silences: Silences::default(),
+            concerns_a_rule: false,
+        });
     }
 
     /// Counts findings, when nothing more is found.

@@ -79,12 +79,7 @@ impl Options {
     ///
     /// # Errors
     /// A baseline that cannot be read or written, and an output that cannot be written.
-    pub fn finish(
-        &self,
-        mut report: Report,
-        grouped: Grouped,
-        fail_on: Option<FailOn>,
-    ) -> Result<Outcome, Complaint> {
+    pub fn finish(&self, mut report: Report, grouped: Grouped, fail_on: Option<FailOn>) -> Result<Outcome, Complaint> {
         if let Some(path) = &self.baseline {
             Baseline::read(path)?.mark(&mut report);
         }

@@ -54,7 +54,8 @@ fn result(judged: &Judged, found: &Found) -> Value {
     // Standard input is not a file.
     if judged.subject.file != "-" {
         let region = json!({"startLine": found.line.max(1), "startColumn": found.column.max(1)});
-        location["physicalLocation"] = json!({"artifactLocation": {"uri": uri(&judged.subject.file)}, "region": region});
+        location["physicalLocation"] =
+            json!({"artifactLocation": {"uri": uri(&judged.subject.file)}, "region": region});
     }
     let (code, object_key, said) = key(judged, found);
     let mut result = json!({

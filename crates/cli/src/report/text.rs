@@ -56,9 +56,12 @@ fn one(judged: &Judged) -> String {
     lines.extend(blocks(&judged.subject, &active).into_iter().map(|line| format!("    {line}")));
     lines.extend(effects(judged).into_iter().map(|line| format!("    {line}")));
     for found in &judged.findings {
-        lines.extend(found.silenced.iter().map(|reason| {
-            format!("    {}", styled(FAINT, format!("silenced: {}: {reason}", found.code)))
-        }));
+        lines.extend(
+            found
+                .silenced
+                .iter()
+                .map(|reason| format!("    {}", styled(FAINT, format!("silenced: {}: {reason}", found.code)))),
+        );
     }
     lines.iter().map(|line| format!("{line}\n")).collect()
 }
@@ -74,10 +77,8 @@ fn blocks(subject: &Subject, findings: &[&Found]) -> Vec<String> {
     let with = |code: &str, field: &Option<String>| {
         findings.iter().find(|found| found.code == code && found.field == *field && found.field.is_some())
     };
-    let alone: Vec<&&Found> = findings
-        .iter()
-        .filter(|found| found.code != NOT_ALLOWED || with(DENIED, &found.field).is_none())
-        .collect();
+    let alone: Vec<&&Found> =
+        findings.iter().filter(|found| found.code != NOT_ALLOWED || with(DENIED, &found.field).is_none()).collect();
     for (index, found) in alone.iter().enumerate() {
         let not_allowed = with(NOT_ALLOWED, &found.field).filter(|_| found.code == DENIED);
         let next = alone.get(index.saturating_add(1)).filter(|next| next.code == found.code);
@@ -195,7 +196,10 @@ fn numbers(report: &Report, grouped: Grouped) -> String {
         if let Some(rest) = most.len().checked_sub(5).filter(|rest| *rest > 0) {
             shown.push(format!("+{rest} kinds"));
         }
-        lines.push(format!("not judged, because no section of the settings is about the kind: {total} ({})", shown.join(", ")));
+        lines.push(format!(
+            "not judged, because no section of the settings is about the kind: {total} ({})",
+            shown.join(", ")
+        ));
     }
     for (reason, count) in &summary.not_judged.documents.count {
         lines.push(format!("not judged: {count} {}", reason.words()));
