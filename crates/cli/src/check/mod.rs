@@ -129,7 +129,8 @@ fn judge_all(asked: Vec<Asked>, judge: &Judge<'_>, nodes: Option<&LiveNodes>) ->
         {
             rollout.see(identity, &document, step.before.as_deref(), after);
         }
-        if let Some(identity) = identity.as_ref().filter(|identity| !judge.covers(identity)) {
+        let of_no_section = identity.as_ref().filter(|identity| !judge.covers(identity));
+        if let Some(identity) = of_no_section.filter(|_| step.is_some()) {
             report.not_judged(&identity.kind);
             continue;
         }
@@ -150,7 +151,11 @@ fn judge_all(asked: Vec<Asked>, judge: &Judge<'_>, nodes: Option<&LiveNodes>) ->
         };
         let mut judged = Judged::new(subject, verdict, findings, &object, &locate);
         judged.concerns_a_rule = step.is_none_or(|step| !is_same(step.before.as_deref(), step.after.as_deref()));
-        report.add(judged);
+        match of_no_section.filter(|_| judged.verdict.allowed && judged.findings.is_empty()) {
+            None => report.add(judged),
+            // A cluster answers such a request too.
+            Some(identity) => report.add_not_judged(&identity.kind, judged),
+        }
     }
     rollout.find(true, &mut report);
     Ok(report)

@@ -264,6 +264,13 @@ impl Report {
         *count = count.saturating_add(1);
     }
 
+    /// The same for one that was asked about as a request: it has an answer, for programs.
+    pub fn add_not_judged(&mut self, kind: &str, mut judged: Judged) {
+        self.not_judged(kind);
+        judged.concerns_a_rule = false;
+        self.objects.push(judged);
+    }
+
     /// Counts a finding that is not worth a line.
     pub fn only_count(&mut self, code: &str) {
         let count = self.summary.counted.entry(code.to_owned()).or_default();
