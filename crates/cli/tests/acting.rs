@@ -51,7 +51,9 @@ fn a_baseline_knows_a_finding_wherever_it_moves_and_not_a_new_one() {
     let write = folder.run("audit --settings settings.yaml --write-baseline known.json pod.yaml");
     assert_eq!(write.code, Some(0), "{}", write.err);
     let audit = |text: String| {
-        folder.write("pod.yaml", text).run("audit --settings settings.yaml --baseline known.json --output json pod.yaml")
+        folder
+            .write("pod.yaml", text)
+            .run("audit --settings settings.yaml --baseline known.json --output json pod.yaml")
     };
     let known = audit(pod(&["spot"]));
     assert_eq!((known.code, &json(&known)["summary"]["inBaseline"]), (Some(0), &Value::from(1)));
@@ -67,9 +69,9 @@ fn a_baseline_knows_a_finding_wherever_it_moves_and_not_a_new_one() {
     // What was known and is gone changes nothing.
     assert_eq!(audit(pod(&[])).code, Some(0));
     folder.write("known.json", "{\"version\": 2, \"findings\": []}");
-    folder.run("audit --settings settings.yaml --baseline known.json pod.yaml").complained(
-        "known.json: is a baseline of version 2, not 1; write it again with `--write-baseline`",
-    );
+    folder
+        .run("audit --settings settings.yaml --baseline known.json pod.yaml")
+        .complained("known.json: is a baseline of version 2, not 1; write it again with `--write-baseline`");
 }
 
 #[test]
@@ -146,7 +148,11 @@ fn a_daemon_set_that_runs_everywhere_is_counted_where_nobody_wrote_settings() {
     folder.write("all.yaml", format!("{daemon_set}---\n{}", daemon_set.replace("DaemonSet", "Deployment")));
     folder.write("settings.yaml", "tolerations: {}\n");
     let ran = folder.run("audit all.yaml");
-    assert!(ran.out.contains("toleration-admits-everything (1)") && ran.out.contains("  Deployment log"), "{}", ran.out);
+    assert!(
+        ran.out.contains("toleration-admits-everything (1)") && ran.out.contains("  Deployment log"),
+        "{}",
+        ran.out
+    );
     assert!(!ran.out.contains("  DaemonSet log"), "{}", ran.out);
     assert!(ran.out.contains("not listed: 1 toleration-admits-everything, on DaemonSets"), "{}", ran.out);
     let ran = folder.run("audit --settings settings.yaml all.yaml");
@@ -183,7 +189,9 @@ fn every_code_is_explained() {
         assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{code}");
         assert!(ran.out.starts_with(&format!("{code}\n")) && ran.out.contains("Accepted: "), "{}", ran.out);
     }
-    folder.run("explain local-not-pined").complained("`local-not-pined`: is not a known code; did you mean `local-not-pinned`?");
+    folder
+        .run("explain local-not-pined")
+        .complained("`local-not-pined`: is not a known code; did you mean `local-not-pinned`?");
     folder.run("explain x").complained("`x`: is not a known code; `placement-guard explain` lists every code");
 }
 

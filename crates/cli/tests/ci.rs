@@ -43,7 +43,8 @@ fn narrowed() -> Folder {
     folder.write("values.yaml", "zones: [a]\n").write("live.txt", volume("a, b")).write("git.txt", volume("a"));
     // Each prints the manifests in the folder that it is given.
     folder.write("bin/kustomize", "#!/bin/sh\ncat \"$2/all.yaml\"\n");
-    folder.write("bin/helm", "#!/bin/sh\necho '---'; echo '# Source: shop/templates/volume.yaml'; cat \"$3/all.yaml\"\n");
+    folder
+        .write("bin/helm", "#!/bin/sh\necho '---'; echo '# Source: shop/templates/volume.yaml'; cat \"$3/all.yaml\"\n");
     folder.write("bin/argocd", "#!/bin/sh\ncat \"$5.txt\"\n");
     let program = std::path::Path::new(env!("CARGO_BIN_EXE_placement-guard"));
     std::os::unix::fs::symlink(program, folder.path().join("bin/placement-guard")).unwrap();
@@ -143,7 +144,9 @@ fn pre_commit() {
 
 #[test]
 fn kustomize_helm_and_argo_cd() {
-    for (heading, shown) in [("kustomize", "standard input"), ("Helm", "shop/templates/volume.yaml"), ("Argo CD", "git.yaml")] {
+    for (heading, shown) in
+        [("kustomize", "standard input"), ("Helm", "shop/templates/volume.yaml"), ("Argo CD", "git.yaml")]
+    {
         let folder = narrowed();
         let done = fails_for_the_edit(&folder, &recipe(heading), &[("BASE", "HEAD")]);
         assert!(done.out.contains("PersistentVolume data UPDATE: narrowed"), "{heading}: {}", done.out);
@@ -164,5 +167,9 @@ fn the_baseline_of_the_page_makes_what_is_known_pass() {
     folder.write("manifests/other.yaml", next);
     let with = "placement-guard audit --settings settings.yaml --baseline placement-guard-baseline.json manifests";
     let done = fails_for_the_edit(&folder, with, &[]);
-    assert!(done.out.contains("PersistentVolume other") && !done.out.contains("PersistentVolume local"), "{}", done.out);
+    assert!(
+        done.out.contains("PersistentVolume other") && !done.out.contains("PersistentVolume local"),
+        "{}",
+        done.out
+    );
 }

@@ -32,7 +32,8 @@ fn sarif_follows_its_schema() {
     let schema = jsonschema::options().should_validate_formats(true).build(&schema).unwrap();
     for output in outputs("sarif") {
         let log: Value = serde_json::from_str(&output).unwrap();
-        let errors: Vec<String> = schema.iter_errors(&log).map(|error| format!("{}: {error}", error.instance_path())).collect();
+        let errors: Vec<String> =
+            schema.iter_errors(&log).map(|error| format!("{}: {error}", error.instance_path())).collect();
         assert!(errors.is_empty(), "{}", errors.join("\n"));
         let rules = log["runs"][0]["tool"]["driver"]["rules"].as_array().unwrap();
         for result in log["runs"][0]["results"].as_array().unwrap() {

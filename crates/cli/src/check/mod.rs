@@ -142,7 +142,7 @@ fn judge_all(asked: Vec<Asked>, judge: &Judge<'_>, nodes: Option<&LiveNodes>) ->
             Some(identity) => Subject::of(identity, operation, &document),
             None => {
                 let (file, line) = (document.file.to_string(), document.line);
-                Subject { kind: None, namespace: None, name: None, operation, file, line }
+                Subject { kind: None, namespace: None, name: None, operation, file, line, template: None }
             }
         };
         let object = match &step {

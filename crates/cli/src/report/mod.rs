@@ -74,6 +74,9 @@ pub struct Subject {
     pub operation: Option<String>,
     pub file: String,
     pub line: usize,
+    /// The template from which Helm made it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub template: Option<String>,
 }
 
 impl Subject {
@@ -85,6 +88,7 @@ impl Subject {
             operation,
             file: document.file.to_string(),
             line: document.line,
+            template: document.template.clone(),
         }
     }
 }
