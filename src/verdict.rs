@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 use serde_json_borrow::Value;
 
 use crate::kubernetes::field::{self, Field, Unreadable};
-use crate::rules::{self, decision::Decision};
+use crate::kubernetes::request::Request;
+use crate::rules::{self, decision::Decision, finding::Finding, settings::Settings};
 
 /// A decision under the names that every program prints. Every member is always present.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -44,6 +45,26 @@ impl From<Decision> for Verdict {
 /// Both arguments are JSON. The verdict refuses what cannot be read, with code 422 and the path of the field.
 pub fn check(settings: &str, request: &str) -> Verdict {
     judge(settings, request).unwrap_or_else(|refusal| refusal).into()
+}
+
+/// The same under settings that were read before, with everything that was found.
+pub fn examine(settings: &Settings, request: &str) -> (Verdict, Result<Vec<Finding>, Unreadable>) {
+    let (decision, found) = found(settings, request).unwrap_or_else(|unreadable| {
+        let decision = Decision::unreadable(&unreadable);
+        (decision, Err(unreadable))
+    });
+    (decision.into(), found)
+}
+
+type Found = (Decision, Result<Vec<Finding>, Unreadable>);
+
+fn found(settings: &Settings, request: &str) -> Result<Found, Unreadable> {
+    let request = read(request)?;
+    let root = Field::root("", &request);
+    let request = in_review(&root)?;
+    request.check_object()?;
+    let root = request.renamed("");
+    Ok(rules::judge_and_find(settings, &Request::read(&root)?))
 }
 
 fn judge(settings: &str, request: &str) -> Result<Decision, Decision> {

@@ -345,7 +345,12 @@ impl<'v, 'p> Field<'v, 'p> {
             Some(Value::Array(_)) => "a list",
             Some(Value::Object(_)) => "an object",
         };
-        self.unreadable(format!("must be {wanted}, is {kind}: `{}`", self.shown()))
+        // YAML reads `20` and `true` as they are written; only quotes make strings of them.
+        let quotes = match self.value {
+            Some(Value::Number(_) | Value::Bool(_)) if wanted == "a string" => "; write it in quotes",
+            _ => "",
+        };
+        self.unreadable(format!("must be {wanted}, is {kind}: `{}`{quotes}", self.shown()))
     }
 
     /// The value in a few characters. A message must not show a whole subtree: it is long and may hold secrets.
@@ -360,6 +365,7 @@ impl<'v, 'p> Field<'v, 'p> {
                 _ => String::from("…"),
             },
             Some(Value::Str(text)) => short(text, 60),
+            Some(Value::Array(items)) if items.len() == 1 => String::from("[1 item]"),
             Some(Value::Array(items)) => format!("[{} items]", items.len()),
             Some(Value::Object(members)) => {
                 let names: Vec<&str> = members.iter().map(|(name, _)| name).take(5).collect();

@@ -54,6 +54,14 @@ pub fn findings(settings: &Settings, request: &Request<'_, '_>) -> Result<Vec<Fi
     report(settings, request, &mut settings.budget.clone()).map(Report::into_findings)
 }
 
+/// The decision together with everything that it rests on.
+pub fn judge_and_find(settings: &Settings, request: &Request<'_, '_>) -> (Decision, Result<Vec<Finding>, Unreadable>) {
+    match report(settings, request, &mut settings.budget.clone()) {
+        Ok(report) => (report.clone().decide(), Ok(report.into_findings())),
+        Err(unreadable) => (Decision::unreadable(&unreadable), Err(unreadable)),
+    }
+}
+
 fn report(settings: &Settings, request: &Request<'_, '_>, budget: &mut Budget) -> Result<Report, Unreadable> {
     let mut report = Report::default();
     if matches!(request.operation, Operation::Delete) {

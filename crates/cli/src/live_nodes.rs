@@ -45,6 +45,11 @@ impl LiveNodes {
         Ok(LiveNodes(nodes))
     }
 
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.0.len()
+    }
+
     /// Adds what an edit does to these nodes to the verdict on it, under the annotations `losesLiveNodes` and
     /// `gainsLiveNodes`.
     pub fn annotate(&self, json: &str, verdict: &mut Verdict) {

@@ -125,8 +125,9 @@ fn manifests_that_cannot_be_read() {
         .complained("after.yaml:4: has no `apiVersion` or no `kind`; give both");
     after("- apiVersion: v1\n")
         .complained("after.yaml:1: a manifest: must be an object, is a list: `[1 items]`; correct the manifest");
-    after("apiVersion: v1\nkind: Pod\nmetadata: {name: yes}\n")
-        .complained("after.yaml:1: metadata.name: must be a string, is a boolean: `true`; correct the manifest");
+    after("apiVersion: v1\nkind: Pod\nmetadata: {name: yes}\n").complained(
+        "after.yaml:1: metadata.name: must be a string, is a boolean: `true`; write it in quotes; correct the manifest",
+    );
     let pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: a, namespace: b}\n";
     after(&format!("{pod}---\n{pod}")).complained("after.yaml:5: Pod b/a was given already; give it once");
     folder.write("before.yaml", pod).write("more.yaml", pod);
@@ -160,7 +161,7 @@ fn files_that_are_not_there_and_not_what_they_should_be() {
         ),
         (
             "--settings settings.yaml --nodes node.yaml request.json",
-            format!("node.yaml:1: metadata.labels.a: must be a string, is a number: `5`; {nodes}"),
+            format!("node.yaml:1: metadata.labels.a: must be a string, is a number: `5`; write it in quotes; {nodes}"),
         ),
         (
             "--settings settings.yaml --nodes nameless.yaml request.json",

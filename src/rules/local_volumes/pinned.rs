@@ -152,7 +152,7 @@ pub fn not_pinned(
         }
     };
     let mut finding = Finding::new(Code::LocalNotPinned, format!("{kind} volume not pinned: {what}"))
-        .detail(format!("spec.nodeAffinity.required: `{}`", affinity.describe()));
+        .at("spec.nodeAffinity.required", &format!("`{}`", affinity.describe()));
     if let Affinity::Required(terms) = affinity
         && terms.iter().any(|term| term.match_fields.is_some())
     {
@@ -183,7 +183,7 @@ pub fn moved(
         labels(is, others)
     );
     let finding = Finding::new(Code::LocalMoved, headline)
-        .detail(format!("spec.nodeAffinity.required: `{}`", affinity.describe()))
+        .at("spec.nodeAffinity.required", &format!("`{}`", affinity.describe()))
         .detail(format!("the data of a {kind} volume stays where it is"));
     let same_value = others.contains(was) || others_before.contains(is);
     let finding = if same_value {

@@ -1,36 +1,35 @@
 //! `audit`: what is odd about existing objects, asked as Kubewarden's audit scanner asks.
 
 mod progress;
-mod report;
-mod text;
 
 use std::path::PathBuf;
 use std::sync::mpsc::{SendError, SyncSender, sync_channel};
 
-use clap::ValueEnum;
 use placement_guard::kubernetes::field::{self, Field};
-use placement_guard::kubernetes::request::Request;
-use placement_guard::rules::finding::Severity;
+use placement_guard::rules::finding::Code;
+use placement_guard::rules::read_settings;
 use placement_guard::rules::settings::Settings;
-use placement_guard::rules::{findings, read_settings};
+use placement_guard::verdict;
+use serde_json::Value;
 
 use crate::complaint::{Complaint, Outcome};
+use crate::coverage::Coverage;
 use crate::input::files::{Excludes, File};
-use crate::input::{self, NotJudged, Piece, Source, shown};
-use crate::manifest::{Manifest, audit_request};
-use crate::output;
+use crate::input::{self, NotJudged, Piece, Source};
+use crate::manifest::{Identity, Manifest, audit_request};
 use crate::reading::{self, Read, Reading};
+use crate::report::options::{Grouped, Options};
+use crate::report::{Judged, Report, Subject, found};
 use crate::rollout::Rollout;
 use crate::settings;
 use progress::Progress;
-use report::{Object, Report, UNREADABLE};
 
 /// The settings without `--settings`.
 const SETTINGS: &str = include_str!("settings.yaml");
 
 /// `--help` ends with the exit codes and the default settings.
 const HELP: &str = concat!(
-    "Exit codes:\n  0  nothing is refused\n  1  an object would be refused\n  2  something could not be read\n\nWithout --settings:\n\n",
+    "Exit codes:\n  0  nothing that fails the run (`--fail-on`) was found\n  1  a cluster would refuse an object, or what else `--fail-on` names\n  2  what was named cannot be read, or the settings are not valid\n\nWithout --settings:\n\n",
     include_str!("settings.yaml")
 );
 
@@ -49,16 +48,8 @@ pub struct Arguments {
     #[command(flatten)]
     reading: Reading,
 
-    /// How to print the report
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    output: Format,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
-    Text,
-    Json,
-    Yaml,
+    #[command(flatten)]
+    report: Options,
 }
 
 /// Reports.
@@ -71,6 +62,7 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Complaint> {
         None => settings::usable(&Source::of("the settings of `audit`", SETTINGS))?,
     };
     let unusable = |unreadable: field::Unreadable| Complaint::new("the settings", unreadable, "correct them");
+    let coverage = Coverage::of(&json);
     let json = field::parse(json.as_bytes()).map_err(unusable)?;
     let settings = read_settings(&Field::root("settings", &json)).map_err(unusable)?;
 
@@ -80,19 +72,20 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Complaint> {
     let (mut report, mut rollout) = (Report::default(), Rollout::default());
     scan(&files, &mut read, &mut |_, manifest| {
         let Manifest { identity, document } = manifest;
-        rollout.see(identity, || format!("{}:{}", shown(&document.file), document.line), None, document.json());
-        let object = Object::new(identity, document);
-        judge(&settings, &audit_request(identity, document.json()), &object, &mut report);
+        rollout.see(identity, document, None, document.json());
+        if coverage.includes(&identity.group, &identity.kind) {
+            judge(&settings, manifest, arguments.settings.is_none(), &mut report);
+        } else {
+            report.not_judged(&identity.kind);
+        }
     });
-    report.finish(rollout.not_together(), read.omitted.clone());
-    output::print(&match arguments.output {
-        Format::Text => text::of(&report),
-        Format::Json => output::json(&report)?,
-        Format::Yaml => output::yaml(&report)?,
-    })?;
+    rollout.find(false, &mut report);
+    report.objects.sort_by(|one, other| one.subject.cmp(&other.subject));
+    report.summary.not_judged.documents = read.omitted.clone();
+    let outcome = arguments.report.finish(report, Grouped::ByCode, None)?;
     read.warn();
     read.complete(arguments.reading.strict)?;
-    Ok(if report.refused > 0 { Outcome::Refused } else { Outcome::Accepted })
+    Ok(outcome)
 }
 
 /// What comes from the thread that reads.
@@ -157,23 +150,37 @@ fn send(file: &File, sender: &SyncSender<Message>) -> Result<(), SendError<Messa
     sender.send(Message::Ended(file.named, opened))
 }
 
-fn judge(settings: &Settings, request: &str, object: &Object, report: &mut Report) {
-    let found = field::parse(request.as_bytes()).and_then(|json| {
-        let root = Field::root("", &json);
-        findings(settings, &Request::read(&root)?)
-    });
-    let mut refused = false;
-    match found {
-        Ok(found) => {
-            for finding in found {
-                refused |= finding.severity == Severity::Refuses;
-                report.find(finding.code.name(), finding.severity, object, finding.block());
-            }
-        }
-        Err(unreadable) => {
-            refused = true;
-            report.find(UNREADABLE, Severity::Refuses, object, format!("unreadable: {unreadable}"));
-        }
+/// Judges an object. Only those in which something is found are kept.
+fn judge(settings: &Settings, manifest: &Manifest, by_default: bool, report: &mut Report) {
+    let Manifest { identity, document } = manifest;
+    let json = document.json();
+    let (verdict, findings) = verdict::examine(settings, &audit_request(identity, json));
+    let locate = |field: Option<&str>| document.find(field.unwrap_or_default()).key;
+    let mut findings = found(findings, &locate);
+    // Not a defect of those that are made for every node. Where an administrator wrote settings, they may mean it.
+    if by_default && is_of_a_daemon_set(identity, json) {
+        let everything = Code::TolerationAdmitsEverything.name();
+        let before = findings.len();
+        findings.retain(|found| found.code != everything);
+        (findings.len()..before).for_each(|_| report.only_count(everything));
     }
-    report.count(refused);
+    let judged = Judged::new(Subject::of(identity, None, document), verdict, findings, json, &locate);
+    if judged.findings.is_empty() {
+        report.count(&judged.verdict);
+    } else {
+        report.add(judged);
+    }
+}
+
+/// Whether it is a DaemonSet, or a pod that one of them controls.
+fn is_of_a_daemon_set(identity: &Identity, json: &str) -> bool {
+    match (identity.group.as_str(), identity.kind.as_str()) {
+        ("apps", "DaemonSet") => true,
+        ("", "Pod") if json.contains("DaemonSet") => {
+            let pod: Value = serde_json::from_str(json).unwrap_or_default();
+            let owners = pod.pointer("/metadata/ownerReferences").and_then(Value::as_array);
+            owners.is_some_and(|owners| owners.iter().any(|owner| owner["kind"] == "DaemonSet"))
+        }
+        _ => false,
+    }
 }

@@ -1,30 +1,25 @@
 //! `check`: is this request, or this step from old manifests to new ones, accepted?
 
-mod github;
-mod text;
-
 use std::path::PathBuf;
 
-use clap::ValueEnum;
-use placement_guard::verdict::Verdict;
-use serde::Serialize;
+use serde_json::Value;
 
 use crate::complaint::{Complaint, Outcome};
-use crate::input::Source;
 use crate::input::files::Excludes;
 use crate::input::git;
+use crate::input::{Document, Source};
 use crate::judge::Judge;
 use crate::live_nodes::LiveNodes;
-use crate::manifest::Identity;
 use crate::module::Loaded;
 use crate::origin::Origin;
-use crate::output;
 use crate::reading::{self, Read, Reading};
+use crate::report::options::{Grouped, Options};
+use crate::report::{Judged, Report, Subject};
 use crate::request::{self, Asked};
 use crate::rollout::Rollout;
 
 #[derive(clap::Args)]
-#[command(mut_group("Origin", |origin| origin.requires("module")))]
+#[command(mut_group("Origin", |origin| origin.requires("module")), override_usage = USAGE)]
 pub struct Arguments {
     /// AdmissionReviews, their requests, or manifests that are to be created: files, YAML or JSON, folders, and globs;
     /// `-` is standard input. With `--since`: the files and folders that count
@@ -68,34 +63,15 @@ pub struct Arguments {
     #[command(flatten)]
     origin: Origin,
 
-    /// How to print the decision; `github` prints workflow annotations with file and line
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    output: Format,
+    #[command(flatten)]
+    report: Options,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
-    Text,
-    Json,
-    Yaml,
-    Github,
-}
-
-/// A request with the decision on it. For programs, of several requests; of one only its verdict is printed.
-#[derive(Serialize)]
-struct Judged {
-    kind: Option<String>,
-    namespace: Option<String>,
-    name: Option<String>,
-    operation: Option<String>,
-    file: String,
-    line: usize,
-    verdict: Verdict,
-    /// What should be said about this request next to others; decides nothing.
-    notes: Vec<String>,
-    #[serde(skip)]
-    identity: Option<Identity>,
-}
+/// The three ways to ask.
+const USAGE: &str = "\
+placement-guard check --settings <FILE> [OPTIONS] <PATH>...
+       placement-guard check --settings <FILE> [OPTIONS] --before <PATH>... --after <PATH>...
+       placement-guard check --settings <FILE> [OPTIONS] --since <REVISION> [PATH]...";
 
 /// Judges and prints.
 ///
@@ -111,15 +87,9 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Complaint> {
     let asked = asked(arguments, &mut read)?;
     read.warn();
     read.complete(arguments.reading.strict)?;
-    let judged = judge_all(asked, &judge, nodes.as_ref())?;
-    output::print(&match arguments.output {
-        Format::Text => text::of(&judged),
-        Format::Github => github::of(&judged),
-        Format::Json => output::json(&Answer::of(&judged))?,
-        Format::Yaml => output::yaml(&Answer::of(&judged))?,
-    })?;
-    let accepted = judged.iter().all(|judged| judged.verdict.allowed);
-    Ok(if accepted { Outcome::Accepted } else { Outcome::Refused })
+    let mut report = judge_all(asked, &judge, nodes.as_ref())?;
+    report.summary.not_judged.documents = read.omitted;
+    arguments.report.finish(report, Grouped::ByFile, None)
 }
 
 /// Everything that is asked.
@@ -146,55 +116,71 @@ fn asked(arguments: &Arguments, read: &mut Read) -> Result<Vec<Asked>, Complaint
     Ok(asked)
 }
 
-fn judge_all(asked: Vec<Asked>, judge: &Judge<'_>, nodes: Option<&LiveNodes>) -> Result<Vec<Judged>, Complaint> {
-    let mut judged = Vec::new();
+fn judge_all(asked: Vec<Asked>, judge: &Judge<'_>, nodes: Option<&LiveNodes>) -> Result<Report, Complaint> {
+    let mut report = Report::default();
+    report.summary.nodes = nodes.map(LiveNodes::count);
     let mut rollout = Rollout::default();
     for asked in asked {
-        let mut verdict = judge.judge(&asked.json)?;
-        if let Some(nodes) = nodes {
-            nodes.annotate(&asked.json, &mut verdict);
-        }
-        let Asked { identity, operation, document, step, .. } = asked;
-        let (file, line) = (document.file.to_string(), document.line);
+        let Asked { json, identity, operation, document, step } = asked;
+        let within = if step.is_some() { "" } else { object_in(&document) };
+        let locate = |field: Option<&str>| document.find(&joined(within, field.unwrap_or_default())).key;
         if let (Some(identity), Some(step)) = (&identity, &step)
             && let Some(after) = &step.after
         {
-            rollout.see(identity, || location(&file, line), step.before.as_deref(), after);
+            rollout.see(identity, &document, step.before.as_deref(), after);
         }
-        let (kind, namespace, name) = match identity.clone() {
-            Some(Identity { kind, namespace, name, .. }) => (Some(kind), namespace, name),
-            None => (None, None, None),
+        if let Some(identity) = identity.as_ref().filter(|identity| !judge.covers(identity)) {
+            report.not_judged(&identity.kind);
+            continue;
+        }
+        let (mut verdict, findings) = judge.judge(&json, &locate)?;
+        if let Some(nodes) = nodes {
+            nodes.annotate(&json, &mut verdict);
+        }
+        let subject = match &identity {
+            Some(identity) => Subject::of(identity, operation, &document),
+            None => {
+                let (file, line) = (document.file.to_string(), document.line);
+                Subject { kind: None, namespace: None, name: None, operation, file, line }
+            }
         };
-        judged.push(Judged { kind, namespace, name, operation, file, line, verdict, notes: Vec::new(), identity });
+        let object = match &step {
+            Some(step) => step.after.clone().unwrap_or_default(),
+            None => written_object(&json),
+        };
+        let mut judged = Judged::new(subject, verdict, findings, &object, &locate);
+        judged.concerns_a_rule = step.is_none_or(|step| !is_same(step.before.as_deref(), step.after.as_deref()));
+        report.add(judged);
     }
-    for pair in rollout.not_together() {
-        let driver = judged.iter_mut().find(|judged| {
-            judged.kind.as_deref() == Some("CSIDriver") && judged.name.as_deref() == Some(&pair.csi_driver)
-        });
-        driver.into_iter().for_each(|judged| judged.notes.push(pair.to_string()));
-    }
-    Ok(judged)
+    rollout.find(true, &mut report);
+    Ok(report)
 }
 
-/// What programs read: the verdict on one request, or a list of verdicts that says what each is about.
-#[derive(Serialize)]
-#[serde(untagged)]
-enum Answer<'a> {
-    One(&'a Verdict),
-    Several(&'a [Judged]),
+/// The path of the object in a request, or in the AdmissionReview around it.
+fn object_in(document: &Document) -> &'static str {
+    if document.find("request.object").exact { "request.object" } else { "object" }
 }
 
-impl<'a> Answer<'a> {
-    fn of(judged: &'a [Judged]) -> Self {
-        match judged {
-            [only] => Answer::One(&only.verdict),
-            all => Answer::Several(all),
-        }
+fn joined(within: &str, field: &str) -> String {
+    match (within, field) {
+        ("", field) => field.to_owned(),
+        (within, "") => within.to_owned(),
+        _ => format!("{within}.{field}"),
     }
 }
 
-fn location(file: &str, line: usize) -> String {
-    if file == "-" { format!("standard input:{line}") } else { format!("{file}:{line}") }
+/// The new object of a request, as JSON.
+fn written_object(json: &str) -> String {
+    let parsed: Value = serde_json::from_str(json).unwrap_or_default();
+    let object = parsed.pointer("/request/object").or_else(|| parsed.pointer("/object"));
+    object.map(Value::to_string).unwrap_or_default()
+}
+
+/// Whether a step changes nothing at all.
+fn is_same(before: Option<&str>, after: Option<&str>) -> bool {
+    let (Some(before), Some(after)) = (before, after) else { return false };
+    let read = |json: &str| serde_json::from_str::<Value>(json).ok();
+    before == after || read(before).is_some_and(|before| Some(before) == read(after))
 }
 
 /// Standard input can be read once.
@@ -205,34 +191,4 @@ fn one_from_standard_input(arguments: &Arguments) -> Result<(), Complaint> {
         return Err(Complaint::new("standard input", "is named twice", "give the other as a file"));
     }
     Ok(())
-}
-
-impl Judged {
-    /// Which object, and what is asked of it.
-    fn subject(&self) -> String {
-        let object = self.identity.as_ref().map_or_else(|| String::from("a request"), Identity::to_string);
-        self.operation.iter().fold(object, |object, operation| format!("{object} {operation}"))
-    }
-
-    fn location(&self) -> String {
-        location(&self.file, self.line)
-    }
-
-    fn annotation(&self, key: &str) -> Option<&str> {
-        self.verdict.annotations.get(key).map(String::as_str)
-    }
-}
-
-/// `a, b and +3` of `a,b,+3`, each name in backticks.
-fn names(list: &str) -> String {
-    let names = list.split(',').map(|name| if name.starts_with('+') { name.to_owned() } else { format!("`{name}`") });
-    names.collect::<Vec<_>>().join(", ")
-}
-
-/// What an edit does in the cluster whose nodes were given.
-fn live_nodes(judged: &Judged) -> Option<String> {
-    let moved = [("loses", "losesLiveNodes"), ("gains", "gainsLiveNodes")];
-    let said = moved.iter().filter_map(|(verb, key)| Some(format!("{verb} {}", names(judged.annotation(key)?))));
-    let said: Vec<String> = said.collect();
-    (!said.is_empty()).then(|| format!("in this cluster: {}", said.join("; ")))
 }
