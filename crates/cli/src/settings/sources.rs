@@ -34,25 +34,47 @@ pub struct Found {
 }
 
 impl Found {
-    /// What is wrong with these settings, with the place where it is written.
-    pub fn complain(&self, unreadable: &Unreadable) -> Complaint {
+    /// A document that is settings.
+    pub fn of(document: Document) -> Self {
+        Found { json: document.json().to_owned(), document, path: "", section: None }
+    }
+
+    /// The settings as JSON.
+    ///
+    /// # Errors
+    /// The first thing that is wrong with them, and where.
+    pub fn usable(&self) -> Result<String, Complaint> {
+        match verdict::validate_settings(&self.json) {
+            Ok(()) => Ok(self.json.clone()),
+            Err(unreadable) if self.path.is_empty() => Err(super::complaint(&self.document, &unreadable)),
+            Err(unreadable) => Err(self.complain(&unreadable, "`placement-guard settings` prints what is known")),
+        }
+    }
+
+    /// What a module says against settings, with the location as far as it names the field as this program does.
+    pub fn refused_by_a_module(&self, message: &str) -> Complaint {
+        let said = message.strip_prefix("settings are not valid: ").unwrap_or(message);
+        let remedy = "write settings that this module knows";
+        match said.split_once(": ") {
+            Some((path, problem)) => {
+                self.complain(&Unreadable { path: path.to_owned(), problem: problem.to_owned() }, remedy)
+            }
+            None => Complaint::new(shown(&self.document.file), said, remedy),
+        }
+    }
+
+    fn complain(&self, unreadable: &Unreadable, remedy: &str) -> Complaint {
         let inner = match self.section {
             Some(section) => unreadable.path.strip_prefix(section).unwrap_or(&unreadable.path).trim_start_matches('.'),
             None => &unreadable.path,
         };
         let path = match (self.path, inner) {
             ("", inner) => inner.to_owned(),
-            (path, "") => path.to_owned(),
+            (path, "" | "settings") => path.to_owned(),
             (path, inner) => format!("{path}.{inner}"),
         };
         let at = Unreadable { path, problem: unreadable.problem.clone() };
-        let remedy = "`placement-guard settings` prints what is known";
         Complaint::new(location::of(&self.document, &at), format!("{}: {}", unreadable.path, unreadable.problem), remedy)
-    }
-
-    /// The same for what a module says.
-    pub fn shown(&self) -> String {
-        format!("{}:{}", shown(&self.document.file), self.document.line)
     }
 }
 
@@ -64,7 +86,7 @@ impl Found {
 pub fn find(path: &Path) -> Result<Vec<Found>, Complaint> {
     let (mut documents, mut wrong) = (Vec::new(), Vec::new());
     let in_folder = path.is_dir();
-    let (files, problems) = files::below(&[PathBuf::from(path)], &Excludes::new([])?)?;
+    let (files, problems) = files::below(&[PathBuf::from(path)], &Excludes::new(&[])?)?;
     wrong.extend(problems);
     for file in files {
         let opened = read(&file.path, &mut |piece| match piece {
@@ -106,8 +128,7 @@ pub fn find(path: &Path) -> Result<Vec<Found>, Complaint> {
             }
             None if in_folder => {}
             None => {
-                let json = document.json().to_owned();
-                sets.push(Found { json, document, path: "", section: None });
+                sets.push(Found::of(document));
             }
         }
     }
