@@ -8,14 +8,16 @@ use placement_guard::verdict::{self, Verdict};
 
 use crate::complaint::Complaint;
 use crate::coverage::Coverage;
-use crate::input::Source;
 use crate::manifest::Identity;
 use crate::module::Loaded;
 use crate::report::{Found, Locate, found, found_by_a_module};
 use crate::{request, settings};
 
-/// Judges requests under one set of settings, which were checked.
-pub struct Judge<'m> {
+/// Judges requests under settings that were checked: what they ask must pass every set.
+pub struct Judge<'m>(Vec<Set<'m>>);
+
+/// One set of settings.
+struct Set<'m> {
     json: String,
     /// The settings as this program reads them; `None` where only the module does.
     settings: Option<Settings>,
@@ -25,42 +27,92 @@ pub struct Judge<'m> {
 }
 
 impl<'m> Judge<'m> {
-    /// Judges under the settings in `source`: by the library, or by a module, which then checks the settings itself.
+    /// Judges by the library, or by a module, which then checks the settings itself.
     ///
     /// # Errors
     /// Settings that cannot be used.
-    pub fn new(source: &Source, module: Option<&'m Loaded>) -> Result<Self, Complaint> {
-        let Some(module) = module else {
-            let json = settings::usable(source)?;
-            let (settings, coverage) = (settings_of(&json), Some(Coverage::of(&json)));
-            return Ok(Judge { json, settings, coverage, module: None });
-        };
-        let json = settings::unjudged(source)?;
-        let answer = module.call("validate_settings", &json)?;
-        let verdict = serde_json::from_slice::<SettingsVerdict>(&answer)
-            .map_err(|error| module.unusable(&format!("its answer is not a verdict: {error}")))?;
-        verdict.into_result().map_err(|message| settings::refused_by_a_module(source, &message))?;
-        Ok(Judge { settings: settings_of(&json), json, coverage: None, module: Some(module) })
+    pub fn new(sets: Vec<settings::Found>, module: Option<&'m Loaded>) -> Result<Self, Complaint> {
+        sets.into_iter().map(|found| Set::new(found, module)).collect::<Result<_, _>>().map(Judge)
     }
 
     /// Whether a rule in force is about such an object.
     pub fn covers(&self, identity: &Identity) -> bool {
-        self.coverage.as_ref().is_none_or(|coverage| coverage.includes(&identity.group, &identity.kind))
+        self.0.iter().any(|set| set.covers(identity))
     }
 
     /// Judges a request, or the AdmissionReview that holds it, as JSON: the decision and what it rests on.
     ///
-    /// A module says what it found in words only. Where the rules of this program say the same, their codes and fields count
-    /// for it too.
-    ///
     /// # Errors
     /// When the module gives no decision.
     pub fn judge(&self, json: &str, locate: Locate<'_>) -> Result<(Verdict, Vec<Found>), Complaint> {
-        let own = self.settings.as_ref().map(|settings| verdict::examine(settings, json));
-        let Some(module) = self.module else {
-            let (verdict, findings) = own.unwrap_or_else(|| (verdict::check(&self.json, json), Ok(Vec::new())));
-            return Ok((verdict, found(findings, locate)));
+        let answers = self.0.iter().map(|set| set.judge(json, locate)).collect::<Result<Vec<_>, _>>()?;
+        Ok(together(answers))
+    }
+
+    /// The same where the library judges.
+    pub fn examine(&self, json: &str, locate: Locate<'_>) -> (Verdict, Vec<Found>) {
+        together(self.0.iter().map(|set| set.examine(json, locate)))
+    }
+}
+
+/// One verdict of several: what one of them refuses is refused.
+fn together(answers: impl IntoIterator<Item = (Verdict, Vec<Found>)>) -> (Verdict, Vec<Found>) {
+    let joined = answers.into_iter().reduce(|(mut verdict, mut all), (next, found)| {
+        verdict.allowed &= next.allowed;
+        verdict.code = verdict.code.max(next.code);
+        verdict.message = match (verdict.message.take(), next.message) {
+            (Some(one), Some(other)) if one != other => Some(format!("{one}\n{other}")),
+            (one, other) => one.or(other),
         };
+        let new = |list: &[String], item: &String| !list.contains(item);
+        let codes: Vec<String> = next.findings.into_iter().filter(|code| new(&verdict.findings, code)).collect();
+        verdict.findings.extend(codes);
+        let warnings: Vec<String> = next.warnings.into_iter().filter(|said| new(&verdict.warnings, said)).collect();
+        verdict.warnings.extend(warnings);
+        for (key, value) in next.annotations {
+            verdict.annotations.entry(key).or_insert(value);
+        }
+        let more: Vec<Found> = found.into_iter().filter(|found| !all.iter().any(|known| is_same(known, found))).collect();
+        all.extend(more);
+        (verdict, all)
+    });
+    joined.unwrap_or_else(|| (verdict::check("{}", "{}"), Vec::new()))
+}
+
+fn is_same(one: &Found, other: &Found) -> bool {
+    one.code == other.code && one.message == other.message && one.field == other.field
+}
+
+impl<'m> Set<'m> {
+    fn new(found: settings::Found, module: Option<&'m Loaded>) -> Result<Self, Complaint> {
+        let Some(module) = module else {
+            let json = found.usable()?;
+            let (settings, coverage) = (settings_of(&json), Some(Coverage::of(&json)));
+            return Ok(Set { json, settings, coverage, module: None });
+        };
+        let json = found.json.clone();
+        let answer = module.call("validate_settings", &json)?;
+        let verdict = serde_json::from_slice::<SettingsVerdict>(&answer)
+            .map_err(|error| module.unusable(&format!("its answer is not a verdict: {error}")))?;
+        verdict.into_result().map_err(|message| found.refused_by_a_module(&message))?;
+        Ok(Set { settings: settings_of(&json), json, coverage: None, module: Some(module) })
+    }
+
+    fn covers(&self, identity: &Identity) -> bool {
+        self.coverage.as_ref().is_none_or(|coverage| coverage.includes(&identity.group, &identity.kind))
+    }
+
+    fn examine(&self, json: &str, locate: Locate<'_>) -> (Verdict, Vec<Found>) {
+        let own = self.settings.as_ref().map(|settings| verdict::examine(settings, json));
+        let (verdict, findings) = own.unwrap_or_else(|| (verdict::check(&self.json, json), Ok(Vec::new())));
+        (verdict, found(findings, locate))
+    }
+
+    /// A module says what it found in words only. Where the rules of this program say the same, their codes and fields count
+    /// for it too.
+    fn judge(&self, json: &str, locate: Locate<'_>) -> Result<(Verdict, Vec<Found>), Complaint> {
+        let Some(module) = self.module else { return Ok(self.examine(json, locate)) };
+        let own = self.settings.as_ref().map(|settings| verdict::examine(settings, json));
         let payload = format!(r#"{{"settings":{},{}}}"#, self.json, request::unwrapped(json));
         let answer = module.call("validate", &payload)?;
         let decision: Decision = serde_json::from_slice(&answer)

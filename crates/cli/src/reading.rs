@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use crate::complaint::Complaint;
+use crate::config::Config;
 use crate::input::files::{Excludes, File};
 use crate::input::{self, Document, NotJudged, Omitted, Piece, Reason};
 use crate::manifest::Manifest;
@@ -18,6 +19,20 @@ pub struct Reading {
     /// Exit with 2 when something could not be judged, such as a file that is not YAML or a Helm template
     #[arg(long)]
     pub strict: bool,
+}
+
+impl Reading {
+    /// What is left out: what the command line says, and `.placement-guard.yaml`.
+    ///
+    /// # Errors
+    /// A glob that is not one.
+    pub fn excludes(&self, config: &Config) -> Result<Excludes, Complaint> {
+        let excludes = Excludes::new(&self.exclude)?;
+        match &config.exclude {
+            Some((folder, globs)) => excludes.and(folder, globs),
+            None => Ok(excludes),
+        }
+    }
 }
 
 /// What was read, apart from what it is for.
@@ -120,9 +135,7 @@ impl Read {
     /// What was named and cannot be read; with `strict`, whatever was not judged.
     pub fn complete(&self, strict: bool) -> Result<(), Complaint> {
         let mut complaints: Vec<Complaint> = self.hopeless.iter().map(NotJudged::complaint).collect();
-        let missing: usize =
-            self.omitted.count.iter().filter(|(reason, _)| **reason != Reason::NotKubernetes).map(|(_, count)| count).sum();
-        if strict && missing > 0 && complaints.is_empty() {
+        if strict && complaints.is_empty() && self.omitted.count.keys().any(|reason| reason.is_meant()) {
             let problem = format!("not everything was judged: {}", self.omitted.words());
             complaints.push(Complaint::new("--strict", problem, "mend them, or leave them out with `--exclude`"));
         }

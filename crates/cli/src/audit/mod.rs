@@ -5,21 +5,19 @@ mod progress;
 use std::path::PathBuf;
 use std::sync::mpsc::{SendError, SyncSender, sync_channel};
 
-use placement_guard::kubernetes::field::{self, Field};
 use placement_guard::rules::finding::Code;
-use placement_guard::rules::read_settings;
-use placement_guard::rules::settings::Settings;
-use placement_guard::verdict;
 use serde_json::Value;
 
 use crate::complaint::{Complaint, Outcome};
-use crate::coverage::Coverage;
-use crate::input::files::{Excludes, File};
-use crate::input::{self, NotJudged, Piece, Source};
+use crate::config::Config;
+use crate::input::files::File;
+use crate::input::{self, NotJudged, Piece};
+use crate::judge::Judge;
+use crate::kinds::Part;
 use crate::manifest::{Identity, Manifest, audit_request};
 use crate::reading::{self, Read, Reading};
 use crate::report::options::{Grouped, Options};
-use crate::report::{Judged, Report, Subject, found};
+use crate::report::{Judged, Report, Subject};
 use crate::rollout::Rollout;
 use crate::settings;
 use progress::Progress;
@@ -41,8 +39,9 @@ pub struct Arguments {
     #[arg(value_name = "PATH", default_value = "-")]
     paths: Vec<PathBuf>,
 
-    /// The settings of the policy, YAML or JSON. The default is at the end of `--help`
-    #[arg(long, value_name = "FILE")]
+    /// The settings, YAML or JSON: a file of their own, or the policies that are deployed (a ClusterAdmissionPolicy, an
+    /// AdmissionPolicy, constraints), also a folder of them. The default is at the end of `--help`
+    #[arg(long, value_name = "PATH")]
     settings: Option<PathBuf>,
 
     #[command(flatten)]
@@ -57,32 +56,34 @@ pub struct Arguments {
 /// # Errors
 /// What could not be read; everything else has been reported then.
 pub fn run(arguments: &Arguments) -> Result<Outcome, Complaint> {
-    let json = match &arguments.settings {
-        Some(path) => settings::usable(&Source::read(path)?)?,
-        None => settings::usable(&Source::of("the settings of `audit`", SETTINGS))?,
-    };
-    let unusable = |unreadable: field::Unreadable| Complaint::new("the settings", unreadable, "correct them");
-    let coverage = Coverage::of(&json);
-    let json = field::parse(json.as_bytes()).map_err(unusable)?;
-    let settings = read_settings(&Field::root("settings", &json)).map_err(unusable)?;
+    let config = Config::find()?;
+    let named = arguments.settings.as_deref().or(config.settings.as_deref());
+    let by_default = named.is_none();
+    let sets = if by_default { settings::of_text("the settings of `audit`", SETTINGS)? } else { settings::sets(named)? };
+    let judge = Judge::new(sets, None)?;
 
     let mut read = Read::default();
-    let excludes = Excludes::new(&arguments.reading.exclude)?;
+    let (excludes, kinds) = (arguments.reading.excludes(&config)?, config.kinds());
     let files = reading::files(&arguments.paths, &excludes, &mut read)?;
     let (mut report, mut rollout) = (Report::default(), Rollout::default());
     scan(&files, &mut read, &mut |_, manifest| {
         let Manifest { identity, document } = manifest;
         rollout.see(identity, document, None, document.json());
-        if coverage.includes(&identity.group, &identity.kind) {
-            judge(&settings, manifest, arguments.settings.is_none(), &mut report);
-        } else {
+        let parts = kinds.parts(manifest);
+        let covered = parts.iter().filter(|part| judge.covers(&part.identity));
+        for part in covered.clone() {
+            judge_object(&judge, manifest, Some(part), by_default, &mut report);
+        }
+        if parts.is_empty() && judge.covers(identity) {
+            judge_object(&judge, manifest, None, by_default, &mut report);
+        } else if covered.count() == 0 {
             report.not_judged(&identity.kind);
         }
     });
     rollout.find(false, &mut report);
     report.objects.sort_by(|one, other| one.subject.cmp(&other.subject));
     report.summary.not_judged.documents = read.omitted.clone();
-    let outcome = arguments.report.finish(report, Grouped::ByCode, None)?;
+    let outcome = arguments.report.finish(report, Grouped::ByCode, config.fail_on)?;
     read.warn();
     read.complete(arguments.reading.strict)?;
     Ok(outcome)
@@ -150,13 +151,16 @@ fn send(file: &File, sender: &SyncSender<Message>) -> Result<(), SendError<Messa
     sender.send(Message::Ended(file.named, opened))
 }
 
-/// Judges an object. Only those in which something is found are kept.
-fn judge(settings: &Settings, manifest: &Manifest, by_default: bool, report: &mut Report) {
+/// Judges an object, or a part of a custom resource. Only those in which something is found are kept.
+fn judge_object(judge: &Judge<'_>, manifest: &Manifest, part: Option<&Part>, by_default: bool, report: &mut Report) {
     let Manifest { identity, document } = manifest;
-    let json = document.json();
-    let (verdict, findings) = verdict::examine(settings, &audit_request(identity, json));
-    let locate = |field: Option<&str>| document.find(field.unwrap_or_default()).key;
-    let mut findings = found(findings, &locate);
+    let json = part.map_or(document.json(), |part| &part.json);
+    let request = audit_request(part.map_or(identity, |part| &part.identity), json);
+    let locate = |field: Option<&str>| match part {
+        Some(part) => document.find(&part.moved.field(field.unwrap_or_default())).key,
+        None => document.find(field.unwrap_or_default()).key,
+    };
+    let (verdict, mut findings) = judge.examine(&request, &locate);
     // Not a defect of those that are made for every node. Where an administrator wrote settings, they may mean it.
     if by_default && is_of_a_daemon_set(identity, json) {
         let everything = Code::TolerationAdmitsEverything.name();

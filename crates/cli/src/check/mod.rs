@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use serde_json::Value;
 
 use crate::complaint::{Complaint, Outcome};
-use crate::input::files::Excludes;
+use crate::config::Config;
 use crate::input::git;
-use crate::input::{Document, Source};
+use crate::input::Document;
 use crate::judge::Judge;
 use crate::live_nodes::LiveNodes;
 use crate::module::Loaded;
@@ -17,6 +17,7 @@ use crate::report::options::{Grouped, Options};
 use crate::report::{Judged, Report, Subject};
 use crate::request::{self, Asked};
 use crate::rollout::Rollout;
+use crate::settings;
 
 #[derive(clap::Args)]
 #[command(mut_group("Origin", |origin| origin.requires("module")), override_usage = USAGE)]
@@ -27,9 +28,10 @@ pub struct Arguments {
           conflicts_with_all = ["before", "after"])]
     requests: Vec<PathBuf>,
 
-    /// The settings of the policy, YAML or JSON
-    #[arg(long, value_name = "FILE")]
-    settings: PathBuf,
+    /// The settings, YAML or JSON: a file of their own, or the policies that are deployed (a ClusterAdmissionPolicy, an
+    /// AdmissionPolicy, constraints), also a folder of them. Not needed where `.placement-guard.yaml` names them
+    #[arg(long, value_name = "PATH")]
+    settings: Option<PathBuf>,
 
     /// The current manifests: files, folders and globs. Objects are matched by kind, namespace and name; an object that
     /// appears only here is deleted
@@ -79,29 +81,30 @@ placement-guard check --settings <FILE> [OPTIONS] <PATH>...
 /// Whatever keeps it from deciding.
 pub fn run(arguments: &Arguments) -> Result<Outcome, Complaint> {
     one_from_standard_input(arguments)?;
-    let written = Source::read(&arguments.settings)?;
+    let config = Config::find()?;
+    let sets = settings::sets(arguments.settings.as_deref().or(config.settings.as_deref()))?;
     let module = arguments.module.as_deref().map(|name| Loaded::load(name, &arguments.origin)).transpose()?;
-    let judge = Judge::new(&written, module.as_ref())?;
+    let judge = Judge::new(sets, module.as_ref())?;
     let nodes = arguments.nodes.as_deref().map(LiveNodes::read).transpose()?;
     let mut read = Read::default();
-    let asked = asked(arguments, &mut read)?;
+    let asked = asked(arguments, &config, &mut read)?;
     read.warn();
     read.complete(arguments.reading.strict)?;
     let mut report = judge_all(asked, &judge, nodes.as_ref())?;
     report.summary.not_judged.documents = read.omitted;
-    arguments.report.finish(report, Grouped::ByFile, None)
+    arguments.report.finish(report, Grouped::ByFile, config.fail_on)
 }
 
 /// Everything that is asked.
-fn asked(arguments: &Arguments, read: &mut Read) -> Result<Vec<Asked>, Complaint> {
+fn asked(arguments: &Arguments, config: &Config, read: &mut Read) -> Result<Vec<Asked>, Complaint> {
     let Arguments { requests, before, after, since, to, reading, .. } = arguments;
-    let excludes = Excludes::new(&reading.exclude)?;
+    let (excludes, kinds) = (reading.excludes(config)?, config.kinds());
     if let Some(since) = since {
         let git::Change { before, after } = git::change(since, to.as_deref(), requests, &excludes)?;
         let (mut old, mut new) = (Vec::new(), Vec::new());
         read.contents(&before.files, &mut |read, document| old.extend(read.manifest(document)));
         read.contents(&after.files, &mut |read, document| new.extend(read.manifest(document)));
-        return Ok(request::steps(old, new));
+        return Ok(request::steps(old, new, &kinds));
     }
     let manifests = |paths: &[PathBuf], read: &mut Read| {
         let files = reading::files(paths, &excludes, read)?;
@@ -110,9 +113,9 @@ fn asked(arguments: &Arguments, read: &mut Read) -> Result<Vec<Asked>, Complaint
         Ok(all)
     };
     let (old, new) = (manifests(before, read)?, manifests(after, read)?);
-    let mut asked = request::steps(old, new);
+    let mut asked = request::steps(old, new, &kinds);
     let files = reading::files(requests, &excludes, read)?;
-    read.files(&files, &mut |read, document| asked.extend(request::one(document, read)));
+    read.files(&files, &mut |read, document| asked.extend(request::one(document, &kinds, read)));
     Ok(asked)
 }
 
@@ -121,15 +124,20 @@ fn judge_all(asked: Vec<Asked>, judge: &Judge<'_>, nodes: Option<&LiveNodes>) ->
     report.summary.nodes = nodes.map(LiveNodes::count);
     let mut rollout = Rollout::default();
     for asked in asked {
-        let Asked { json, identity, operation, document, step } = asked;
+        let Asked { json, identity, operation, document, step, part } = asked;
         let within = if step.is_some() { "" } else { object_in(&document) };
-        let locate = |field: Option<&str>| document.find(&joined(within, field.unwrap_or_default())).key;
+        let locate = |field: Option<&str>| match &part {
+            Some((_, moved)) => document.find(&moved.field(field.unwrap_or_default())).key,
+            None => document.find(&joined(within, field.unwrap_or_default())).key,
+        };
         if let (Some(identity), Some(step)) = (&identity, &step)
             && let Some(after) = &step.after
         {
             rollout.see(identity, &document, step.before.as_deref(), after);
         }
-        let of_no_section = identity.as_ref().filter(|identity| !judge.covers(identity));
+        let judged_as = part.as_ref().map(|(identity, _)| identity).or(identity.as_ref());
+        let is_of_no_section = judged_as.is_some_and(|judged_as| !judge.covers(judged_as));
+        let of_no_section = identity.as_ref().filter(|_| is_of_no_section);
         if let Some(identity) = of_no_section.filter(|_| step.is_some()) {
             report.not_judged(&identity.kind);
             continue;
@@ -191,7 +199,7 @@ fn is_same(before: Option<&str>, after: Option<&str>) -> bool {
 /// Standard input can be read once.
 fn one_from_standard_input(arguments: &Arguments) -> Result<(), Complaint> {
     let Arguments { requests, before, after, settings, nodes, .. } = arguments;
-    let given = requests.iter().chain(before).chain(after).chain([settings]).chain(nodes);
+    let given = requests.iter().chain(before).chain(after).chain(settings).chain(nodes);
     if given.filter(|path| path.as_os_str() == "-").count() > 1 {
         return Err(Complaint::new("standard input", "is named twice", "give the other as a file"));
     }

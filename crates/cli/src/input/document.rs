@@ -154,7 +154,12 @@ impl Reason {
 
     /// Whether each one is worth a line of its own: someone meant it to be read.
     pub fn is_a_defect(self) -> bool {
-        !matches!(self, Reason::HelmTemplate | Reason::NotKubernetes)
+        !matches!(self, Reason::HelmTemplate) && self.is_meant()
+    }
+
+    /// Whether it looks like something that should have been judged, and is not a file of another program.
+    pub fn is_meant(self) -> bool {
+        !matches!(self, Reason::NotKubernetes | Reason::NotAnObject)
     }
 }
 

@@ -83,13 +83,6 @@ pub fn change(since: &str, to: Option<&str>, paths: &[PathBuf], excludes: &Exclu
     Ok(change)
 }
 
-/// The folder above everything in the repository that the current folder is in; `None` outside of one.
-pub fn top() -> Option<PathBuf> {
-    let output = command(&["rev-parse", "--show-toplevel"]).output().ok()?;
-    let text = String::from_utf8(output.stdout).ok()?;
-    output.status.success().then(|| PathBuf::from(text.trim_end_matches('\n')))
-}
-
 /// Names in the repository as they are from here.
 struct Shown {
     here: Option<PathBuf>,

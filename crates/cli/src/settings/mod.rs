@@ -2,6 +2,7 @@
 
 mod location;
 mod problems;
+mod sources;
 
 use std::path::{Path, PathBuf};
 
@@ -11,6 +12,8 @@ use placement_guard::verdict;
 use crate::complaint::{Complaint, Outcome};
 use crate::input::{Document, Source};
 use crate::output;
+
+pub use sources::Found;
 
 /// What editors and validators need to know about settings; `make bless` writes it.
 const SCHEMA: &str = include_str!("../../../../policies/settings.schema.json");
@@ -81,24 +84,26 @@ fn complaint(document: &Document, unreadable: &Unreadable) -> Complaint {
     Complaint::new(location::of(document, unreadable), problem, remedy)
 }
 
-/// Settings as JSON, unchecked: a module checks its own.
+/// Every set of settings at a path.
 ///
 /// # Errors
-/// When they cannot be read.
-pub fn unjudged(source: &Source) -> Result<String, Complaint> {
-    Ok(source.only_document(WHAT)?.json().to_owned())
+/// Where no path is known, and what cannot be read.
+pub fn sets(path: Option<&Path>) -> Result<Vec<Found>, Complaint> {
+    match path {
+        Some(path) => sources::find(path),
+        None => {
+            let remedy = format!("name a file with `--settings <PATH>`, or write `settings: PATH` into `{}`", crate::config::NAME);
+            Err(Complaint::new("--settings", "is required here", remedy))
+        }
+    }
 }
 
-/// What a module says against settings, with the location as far as it names the field as this program does.
-pub fn refused_by_a_module(source: &Source, message: &str) -> Complaint {
-    let said = message.strip_prefix("settings are not valid: ").unwrap_or(message);
-    let location = match (said.split_once(": "), source.only_document(WHAT)) {
-        (Some((path, problem)), Ok(document)) => {
-            location::of(&document, &Unreadable { path: path.to_owned(), problem: problem.to_owned() })
-        }
-        _ => source.shown().to_owned(),
-    };
-    Complaint::new(location, said, "write settings that this module knows")
+/// The settings in a text.
+///
+/// # Errors
+/// What keeps it from being read.
+pub fn of_text(name: &str, text: &str) -> Result<Vec<Found>, Complaint> {
+    Ok(vec![Found::of(Source::of(name, text).only_document(WHAT)?)])
 }
 
 /// Settings that can be used, as JSON.
