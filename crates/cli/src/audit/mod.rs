@@ -168,7 +168,7 @@ fn judge_object(judge: &Judge<'_>, manifest: &Manifest, part: Option<&Part>, by_
         findings.retain(|found| found.code != everything);
         (findings.len()..before).for_each(|_| report.only_count(everything));
     }
-    let judged = Judged::new(Subject::of(identity, None, document), verdict, findings, json, &locate);
+    let judged = Judged::new(Subject::of(identity, None, document), verdict, findings, document.json(), &locate);
     if judged.findings.is_empty() {
         report.count(&judged.verdict);
     } else {
