@@ -132,12 +132,7 @@ pub struct Named<'n> {
 }
 
 /// What is found when a local volume can be used from another node than the one that holds its data.
-pub fn not_pinned(
-    volume: &Named<'_>,
-    affinity: &Affinity,
-    nodes: &AdmittedNodes,
-    keys: &[String],
-) -> Option<Finding> {
+pub fn not_pinned(volume: &Named<'_>, affinity: &Affinity, nodes: &AdmittedNodes, keys: &[String]) -> Option<Finding> {
     let Named { kind, name } = volume;
     let what = match nodes {
         AdmittedNodes::One(..) => return None,
@@ -166,12 +161,7 @@ pub fn not_pinned(
 }
 
 /// What is found when a local volume was pinned to one node, and the label that it was known by does not stay.
-pub fn moved(
-    volume: &Named<'_>,
-    affinity: &Affinity,
-    old: &AdmittedNodes,
-    new: &AdmittedNodes,
-) -> Option<Finding> {
+pub fn moved(volume: &Named<'_>, affinity: &Affinity, old: &AdmittedNodes, new: &AdmittedNodes) -> Option<Finding> {
     let Named { kind, name } = volume;
     let (AdmittedNodes::One(was, others_before), AdmittedNodes::One(is, others)) = (old, new) else { return None };
     if was == is {

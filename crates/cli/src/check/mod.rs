@@ -138,8 +138,10 @@ fn judge_all(asked: Vec<Asked>, judge: &Judge<'_>, nodes: Option<&LiveNodes>) ->
             rollout.see(identity, &document, step.before.as_deref(), after);
         }
         let judged_as = part.as_ref().map(|(identity, _)| identity).or(identity.as_ref());
-        if judged_as.is_some_and(|judged_as| !judge.covers(judged_as)) {
-            report.not_judged(identity.as_ref().map_or("", |identity| &identity.kind));
+        let is_of_no_section = judged_as.is_some_and(|judged_as| !judge.covers(judged_as));
+        let of_no_section = identity.as_ref().filter(|_| is_of_no_section);
+        if let Some(identity) = of_no_section.filter(|_| step.is_some()) {
+            report.not_judged(&identity.kind);
             continue;
         }
         let (mut verdict, findings) = judge.judge(&json, &locate)?;
@@ -150,7 +152,7 @@ fn judge_all(asked: Vec<Asked>, judge: &Judge<'_>, nodes: Option<&LiveNodes>) ->
             Some(identity) => Subject::of(identity, operation, &document),
             None => {
                 let (file, line) = (document.file.to_string(), document.line);
-                Subject { kind: None, namespace: None, name: None, operation, file, line }
+                Subject { kind: None, namespace: None, name: None, operation, file, line, template: None }
             }
         };
         let object = match &step {
@@ -159,7 +161,11 @@ fn judge_all(asked: Vec<Asked>, judge: &Judge<'_>, nodes: Option<&LiveNodes>) ->
         };
         let mut judged = Judged::new(subject, verdict, findings, &object, &locate);
         judged.concerns_a_rule = step.is_none_or(|step| !is_same(step.before.as_deref(), step.after.as_deref()));
-        report.add(judged);
+        match of_no_section.filter(|_| judged.verdict.allowed && judged.findings.is_empty()) {
+            None => report.add(judged),
+            // A cluster answers such a request too.
+            Some(identity) => report.add_not_judged(&identity.kind, judged),
+        }
     }
     rollout.find(true, &mut report);
     Ok(report)

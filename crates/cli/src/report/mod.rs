@@ -74,6 +74,9 @@ pub struct Subject {
     pub operation: Option<String>,
     pub file: String,
     pub line: usize,
+    /// The template from which Helm made it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub template: Option<String>,
 }
 
 impl Subject {
@@ -85,6 +88,7 @@ impl Subject {
             operation,
             file: document.file.to_string(),
             line: document.line,
+            template: document.template.clone(),
         }
     }
 }
@@ -262,6 +266,13 @@ impl Report {
     pub fn not_judged(&mut self, kind: &str) {
         let count = self.summary.not_judged.kinds.entry(kind.to_owned()).or_default();
         *count = count.saturating_add(1);
+    }
+
+    /// The same for one that was asked about as a request: it has an answer, for programs.
+    pub fn add_not_judged(&mut self, kind: &str, mut judged: Judged) {
+        self.not_judged(kind);
+        judged.concerns_a_rule = false;
+        self.objects.push(judged);
     }
 
     /// Counts a finding that is not worth a line.

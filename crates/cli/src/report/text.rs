@@ -45,7 +45,10 @@ fn is_silenced(judged: &Judged) -> bool {
 }
 
 fn one(judged: &Judged) -> String {
+    let fails = judged.findings.iter().any(|found| found.is_active() && found.effect == Effect::Refuses);
     let word = match judged.verdict.code {
+        // A cluster sees one request at a time.
+        None if fails => styled(BAD, "refused here"),
         None => styled(GOOD, "accepted"),
         Some(code) => format!("{} ({code})", styled(BAD, "refused")),
     };
@@ -53,7 +56,7 @@ fn one(judged: &Judged) -> String {
     let relation = relation.map(|relation| format!(": {relation}")).unwrap_or_default();
     let mut lines = vec![format!("  {word} {}{relation}{}", judged.name(), place(judged))];
     let active: Vec<&Found> = judged.findings.iter().filter(|found| found.is_active()).collect();
-    lines.extend(blocks(&judged.subject, &active).into_iter().map(|line| format!("    {line}")));
+    lines.extend(blocks(&judged.subject, &active, true).into_iter().map(|line| format!("    {line}")));
     lines.extend(effects(judged).into_iter().map(|line| format!("    {line}")));
     for found in &judged.findings {
         lines.extend(
@@ -67,12 +70,13 @@ fn one(judged: &Judged) -> String {
 }
 
 fn place(judged: &Judged) -> String {
-    let Subject { file, line, .. } = &judged.subject;
-    styled(FAINT, format!(" ({}:{line})", shown(file)))
+    let Subject { file, line, template, .. } = &judged.subject;
+    let template = template.iter().map(|template| format!(", {template}")).collect::<String>();
+    styled(FAINT, format!(" ({}:{line}{template})", shown(file)))
 }
 
-/// Findings of one object, with what several of them say alike said once.
-fn blocks(subject: &Subject, findings: &[&Found]) -> Vec<String> {
+/// Findings of one object, with what several of them say alike said once. A heading above them may name the code.
+fn blocks(subject: &Subject, findings: &[&Found], with_code: bool) -> Vec<String> {
     let mut lines = Vec::new();
     let with = |code: &str, field: &Option<String>| {
         findings.iter().find(|found| found.code == code && found.field == *field && found.field.is_some())
@@ -84,14 +88,15 @@ fn blocks(subject: &Subject, findings: &[&Found]) -> Vec<String> {
         let next = alone.get(index.saturating_add(1)).filter(|next| next.code == found.code);
         let is_said_below = next.is_some_and(|next| reasons(next) == reasons(found));
         let warning = match found.effect {
-            Effect::Warns => format!("{} ", styled(WARNING, "warning:")),
-            Effect::Refuses => String::new(),
+            Effect::Warns if with_code => format!("{} ", styled(WARNING, "warning:")),
+            Effect::Warns | Effect::Refuses => String::new(),
         };
         let code = match not_allowed {
-            Some(_) => format!("[{DENIED}, {NOT_ALLOWED}]"),
-            None => format!("[{}]", found.code),
+            Some(_) => format!(" [{DENIED}, {NOT_ALLOWED}]"),
+            None => format!(" [{}]", found.code),
         };
-        lines.push(format!("{warning}{} {}", found.message, styled(FAINT, code)));
+        let code = if with_code { styled(FAINT, code) } else { String::new() };
+        lines.push(format!("{warning}{}{code}", found.message));
         lines.push(format!("  {}", located(subject, found)));
         if !is_said_below {
             let also = not_allowed.map(|other| reasons(other)).unwrap_or_default();
@@ -147,10 +152,7 @@ fn by_code(report: &Report) -> String {
         text.push_str(&format!("{} ({count}){means}\n", styled(style, code)));
         for (subject, judged, found) in objects {
             text.push_str(&format!("  {}{}\n", judged.name(), place(judged)));
-            // The heading says the code, and how bad it is.
-            let plain: Vec<Found> = found.into_iter().cloned().collect();
-            let lines = blocks(subject, &plain.iter().collect::<Vec<_>>());
-            lines.iter().for_each(|line| text.push_str(&format!("    {line}\n")));
+            blocks(subject, &found, false).iter().for_each(|line| text.push_str(&format!("    {line}\n")));
         }
         text.push('\n');
     }
