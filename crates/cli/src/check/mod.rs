@@ -100,11 +100,13 @@ fn asked(arguments: &Arguments, config: &Config, read: &mut Read) -> Result<Vec<
     let Arguments { requests, before, after, since, to, reading, .. } = arguments;
     let (excludes, kinds) = (reading.excludes(config)?, config.kinds());
     if let Some(since) = since {
-        let git::Change { before, after } = git::change(since, to.as_deref(), requests, &excludes)?;
+        let git::Change { before, after, asked_for } = git::change(since, to.as_deref(), requests, &excludes)?;
         let (mut old, mut new) = (Vec::new(), Vec::new());
         read.contents(&before.files, &mut |read, document| old.extend(read.manifest(document)));
         read.contents(&after.files, &mut |read, document| new.extend(read.manifest(document)));
-        return Ok(request::steps(old, new, &kinds));
+        let mut asked = request::steps(old, new, &kinds);
+        asked.retain(|asked| asked_for.as_ref().is_none_or(|files| files.contains(&*asked.document.file)));
+        return Ok(asked);
     }
     let manifests = |paths: &[PathBuf], read: &mut Read| {
         let files = reading::files(paths, &excludes, read)?;

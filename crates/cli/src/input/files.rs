@@ -61,7 +61,10 @@ impl Excludes {
             return true;
         }
         let Some(elsewhere) = self.elsewhere.as_ref().filter(|globs| globs.num_ignores() > 0) else { return false };
-        std::env::current_dir().and_then(std::fs::canonicalize).is_ok_and(|here| matches(elsewhere, &here.join(path)))
+        // A link counts by its own name.
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let Ok(folder) = std::fs::canonicalize(folder) else { return false };
+        matches(elsewhere, &path.file_name().map_or_else(|| folder.clone(), |name| folder.join(name)))
     }
 }
 

@@ -248,8 +248,10 @@ fn nodes(rows: &Rows) -> (Vec<Node>, Option<Broken>) {
     }
     let broken = read.err().map(|problem| {
         let place = problem.place.map(|place| moved(place, rows));
-        let reason = if text.contains("{{") { Reason::HelmTemplate } else { Reason::NotYaml };
-        (reason, place, format!("is not usable YAML: {}", problem.said))
+        if text.contains("{{") {
+            return (Reason::HelmTemplate, place, String::from("is a template, and not YAML yet"));
+        }
+        (Reason::NotYaml, place, format!("is not usable YAML: {}", problem.said))
     });
     (nodes, broken)
 }

@@ -204,7 +204,7 @@ fn numbers(report: &Report, grouped: Grouped) -> String {
         ));
     }
     for (reason, count) in &summary.not_judged.documents.count {
-        lines.push(format!("not judged: {}: {count}", reason.words()));
+        lines.push(format!("not judged: {}", reason.words(*count)));
     }
     lines.iter().map(|line| format!("{line}\n")).collect()
 }
