@@ -122,7 +122,9 @@ fn a_file_that_is_no_settings_file_is_no_decision() {
         "settings.yaml:2:1: volumeNodeAffinity: appears twice; `placement-guard settings` prints what is known",
     );
     check("volumeNodeAffinity: [\n")
-        .complained("settings.yaml:1:21: is not usable YAML: unclosed bracket '['; correct it");
+        .complained(
+            "settings.yaml:2:1: is not usable YAML: did not find expected node content while parsing a flow node; correct it",
+        );
     folder
         .run("settings check absent.yaml")
         .complained("absent.yaml: cannot be read: No such file or directory (os error 2); name a file, or `-`");
