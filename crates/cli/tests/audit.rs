@@ -42,7 +42,10 @@ fn without_places(text: &str) -> String {
     if rest.is_empty() {
         return first.to_owned();
     }
-    format!("{first}standard input{}", without_places(rest.trim_start_matches(|letter: char| letter.is_ascii_digit() || letter == ':')))
+    format!(
+        "{first}standard input{}",
+        without_places(rest.trim_start_matches(|letter: char| letter.is_ascii_digit() || letter == ':'))
+    )
 }
 
 #[test]
@@ -84,8 +87,12 @@ fn settings_decide_what_is_found_and_whether_it_refuses() {
     assert_eq!((&summary["objects"], &summary["refused"], &summary["warnings"]), (&4.into(), &0.into(), &2.into()));
     let of_other_kinds = summary["notJudged"]["kinds"].as_object().unwrap().values();
     assert_eq!(of_other_kinds.map(|count| count.as_u64().unwrap()).sum::<u64>(), 1);
-    let findings: Vec<&Value> =
-        report["objects"].as_array().unwrap().iter().flat_map(|judged| judged["findings"].as_array().unwrap()).collect();
+    let findings: Vec<&Value> = report["objects"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .flat_map(|judged| judged["findings"].as_array().unwrap())
+        .collect();
     assert_eq!(findings.len(), 2);
     for found in findings {
         assert_eq!((&found["code"], &found["effect"]), (&"local-not-pinned".into(), &"warns".into()));

@@ -6,15 +6,15 @@ use serde_json::Value;
 
 use crate::complaint::{Complaint, Outcome};
 use crate::config::Config;
-use crate::input::git;
 use crate::input::Document;
+use crate::input::git;
 use crate::judge::Judge;
 use crate::live_nodes::LiveNodes;
 use crate::module::Loaded;
 use crate::origin::Origin;
 use crate::reading::{self, Read, Reading};
-use crate::report::options::{Grouped, Options};
-use crate::report::{Judged, Report, Subject};
+use crate::report::options::Options;
+use crate::report::{Grouped, Judged, Report, Subject};
 use crate::request::{self, Asked};
 use crate::rollout::Rollout;
 use crate::settings;
