@@ -1,7 +1,7 @@
 //! The findings as SARIF 2.1.0, which code scanning of GitHub and other services reads. The rules of the tool are the table of
 //! findings.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use templates::findings::{self, Explained};
 
 use super::baseline::key;
@@ -50,30 +50,31 @@ fn level(effect: Effect) -> &'static str {
 fn result(judged: &Judged, found: &Found) -> Value {
     let object = judged.name();
     let name = found.field.iter().fold(object.clone(), |object, field| format!("{object} {field}"));
-    let mut location = json!({"logicalLocations": [{"fullyQualifiedName": name, "kind": "object"}]});
+    let mut location = Map::new();
+    location.insert(String::from("logicalLocations"), json!([{"fullyQualifiedName": name, "kind": "object"}]));
     // Standard input is not a file.
     if judged.subject.file != "-" {
         let region = json!({"startLine": found.line.max(1), "startColumn": found.column.max(1)});
-        location["physicalLocation"] =
-            json!({"artifactLocation": {"uri": uri(&judged.subject.file)}, "region": region});
+        let file = json!({"artifactLocation": {"uri": uri(&judged.subject.file)}, "region": region});
+        location.insert(String::from("physicalLocation"), file);
     }
     let (code, object_key, said) = key(judged, found);
-    let mut result = json!({
-        "ruleId": found.code,
-        "level": level(found.effect),
-        "message": {"text": format!("{object}: {}", block(found))},
-        "locations": [location],
-        "partialFingerprints": {"placementGuardFinding/v1": format!("{code} {object_key} {said}")},
-    });
-    if let Some(index) = findings::all().position(|explained| explained.name == found.code) {
-        result["ruleIndex"] = json!(index);
-    }
-    if let Some(reason) = &found.silenced {
-        result["suppressions"] = json!([{"kind": "inSource", "justification": reason}]);
-    } else if found.in_baseline {
-        result["suppressions"] = json!([{"kind": "external", "justification": "in the baseline"}]);
-    }
-    result
+    let suppressed = match (&found.silenced, found.in_baseline) {
+        (Some(reason), _) => Some(json!([{"kind": "inSource", "justification": reason}])),
+        (None, true) => Some(json!([{"kind": "external", "justification": "in the baseline"}])),
+        (None, false) => None,
+    };
+    let index = findings::all().position(|explained| explained.name == found.code);
+    let always = [
+        ("ruleId", json!(found.code)),
+        ("level", json!(level(found.effect))),
+        ("message", json!({"text": format!("{object}: {}", block(found))})),
+        ("locations", json!([location])),
+        ("partialFingerprints", json!({"placementGuardFinding/v1": format!("{code} {object_key} {said}")})),
+    ];
+    let sometimes = [("ruleIndex", index.map(|index| json!(index))), ("suppressions", suppressed)];
+    let sometimes = sometimes.into_iter().filter_map(|(name, value)| Some((name, value?)));
+    Value::Object(always.into_iter().chain(sometimes).map(|(name, value)| (name.to_owned(), value)).collect())
 }
 
 /// A path as a reference of a URI: relative to the folder of the run, as it was given.

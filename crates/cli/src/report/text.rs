@@ -129,9 +129,12 @@ fn is_about_the_field(found: &Found, line: &str) -> bool {
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
 }
 
+/// What has one code in an object.
+type InObject<'r> = (&'r Subject, &'r Judged, Vec<&'r Found>);
+
 /// The findings of each code, codes in report order; within a code objects by kind, namespace, name and place.
 fn by_code(report: &Report) -> String {
-    let mut groups: BTreeMap<(usize, &str), Vec<(&Subject, &Judged, Vec<&Found>)>> = BTreeMap::new();
+    let mut groups: BTreeMap<(usize, &str), Vec<InObject<'_>>> = BTreeMap::new();
     for judged in &report.objects {
         let mut of_code: BTreeMap<(usize, &str), Vec<&Found>> = BTreeMap::new();
         for found in judged.findings.iter().filter(|found| found.is_active()) {
