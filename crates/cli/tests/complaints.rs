@@ -46,7 +46,7 @@ const REQUESTS: [(&str, &[u8], &str); 10] = [
         b"",
         "deep.yaml:1:135: is not usable YAML: it is nested more than 127 levels deep; correct it",
     ),
-    ("bomb.yaml", b"", "bomb.yaml:6:29: is not usable YAML: its aliases repeat more than 4 MiB; correct it"),
+    ("bomb.yaml", b"", "bomb.yaml:6:32: is not usable YAML: its aliases repeat more than 4 MiB; correct it"),
 ];
 
 fn folder() -> Folder {
@@ -139,7 +139,7 @@ fn wrong_usage_names_the_option() {
             "check --settings settings.yaml request.json --after request.json",
             "'[PATH]...' cannot be used with '--after <PATH>...'",
         ),
-        ("check --settings settings.yaml request.json --output xml", "[possible values: text, json, yaml, github]"),
+        ("check --settings settings.yaml request.json --output xml", "[possible values: text, json, yaml, github, sarif, junit]"),
         ("check --settings settings.yaml request.json --insecure", "--module <FILE|REFERENCE>"),
         ("check --settings settings.yaml request.json --require-digest", "--module <FILE|REFERENCE>"),
         ("check --settings settings.yaml request.json --verify-key key.pub", "--module <FILE|REFERENCE>"),
