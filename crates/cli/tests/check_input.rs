@@ -22,7 +22,8 @@ fn folder() -> Folder {
 
 /// The first line of the text output of each request, and the sum.
 fn heads(out: &str) -> Vec<&str> {
-    let is_head = |line: &&str| ["accepted ", "refused ", "0 ", "1 ", "3 ", "6 "].iter().any(|head| line.starts_with(head));
+    let is_head =
+        |line: &&str| ["accepted ", "refused ", "0 ", "1 ", "3 ", "6 "].iter().any(|head| line.starts_with(head));
     out.lines().map(|line| line.strip_prefix("  ").unwrap_or(line)).filter(is_head).collect()
 }
 

@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use crate::complaint::{Complaint, Outcome};
 use crate::config::Config;
-use crate::input::git;
 use crate::input::Document;
+use crate::input::git;
 use crate::judge::Judge;
 use crate::live_nodes::LiveNodes;
 use crate::module::Loaded;
