@@ -28,7 +28,12 @@ fn outputs(format: &str) -> Vec<String> {
 #[test]
 fn sarif_follows_its_schema() {
     let schema = repository().join("crates/cli/tests/schemas/sarif-2.1.0.json");
-    let schema: Value = serde_json::from_str(&std::fs::read_to_string(schema).unwrap()).unwrap();
+    let mut schema: Value = serde_json::from_str(&std::fs::read_to_string(schema).unwrap()).unwrap();
+    // One pattern of the published schema has a bracket too many, and is not a regular expression.
+    let languages = ["/definitions/run/properties/language", "/definitions/toolComponent/properties/language"];
+    for language in languages {
+        schema.pointer_mut(language).unwrap().as_object_mut().unwrap().remove("pattern");
+    }
     let schema = jsonschema::options().should_validate_formats(true).build(&schema).unwrap();
     for output in outputs("sarif") {
         let log: Value = serde_json::from_str(&output).unwrap();

@@ -97,7 +97,7 @@ fn everything_that_is_wrong_in_several_files_is_said_at_once_with_what_may_be_me
         ("error: a.yaml:1:1: volumeNodeAfinity: is not a known key", "; did you mean `volumeNodeAffinity`?"),
         ("error: a.yaml:3:16: tolerations.enforcement: must be one of", "; did you mean `warn`?"),
         (
-            "error: a.yaml:4:18: tolerations.allowed[0].key: must be a string, is a number: `5`; write it in quotes",
+            "error: a.yaml:4:19: tolerations.allowed[0].key: must be a string, is a number: `5`; write it in quotes",
             "known",
         ),
         ("error: b.yaml:1:16: localVolumes.pined: is not a known key", "; did you mean `pinned`?"),
@@ -119,10 +119,12 @@ fn a_file_that_is_no_settings_file_is_no_decision() {
     check("a: {}\n---\nb: {}\n")
         .complained("settings.yaml:3: is another document; leave one: settings, such as `volumeNodeAffinity: {}`");
     check("volumeNodeAffinity: {}\nvolumeNodeAffinity: {}\n").complained(
-        "settings.yaml:2:1: is not usable YAML: duplicate mapping key `volumeNodeAffinity` is not allowed here; correct it",
+        "settings.yaml:2:1: volumeNodeAffinity: appears twice; `placement-guard settings` prints what is known",
     );
     check("volumeNodeAffinity: [\n")
-        .complained("settings.yaml:1:21: is not usable YAML: unclosed bracket '['; correct it");
+        .complained(
+            "settings.yaml:2:1: is not usable YAML: did not find expected node content while parsing a flow node; correct it",
+        );
     folder
         .run("settings check absent.yaml")
         .complained("absent.yaml: cannot be read: No such file or directory (os error 2); name a file, or `-`");

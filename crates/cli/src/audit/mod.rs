@@ -16,8 +16,8 @@ use crate::judge::Judge;
 use crate::kinds::Part;
 use crate::manifest::{Identity, Manifest, audit_request};
 use crate::reading::{self, Read, Reading};
-use crate::report::options::{Grouped, Options};
-use crate::report::{Judged, Report, Subject};
+use crate::report::options::Options;
+use crate::report::{Grouped, Judged, Report, Subject};
 use crate::rollout::Rollout;
 use crate::settings;
 use progress::Progress;
@@ -169,7 +169,7 @@ fn judge_object(judge: &Judge<'_>, manifest: &Manifest, part: Option<&Part>, by_
         findings.retain(|found| found.code != everything);
         (findings.len()..before).for_each(|_| report.only_count(everything));
     }
-    let judged = Judged::new(Subject::of(identity, None, document), verdict, findings, json, &locate);
+    let judged = Judged::new(Subject::of(identity, None, document), verdict, findings, document.json(), &locate);
     if judged.findings.is_empty() {
         report.count(&judged.verdict);
     } else {

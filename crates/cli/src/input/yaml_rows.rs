@@ -64,6 +64,10 @@ pub fn read(input: &mut dyn BufRead, begin: (usize, u64), long: bool, emit: &mut
             break;
         }
         let next = (number.saturating_add(1), offset.saturating_add(row.len() as u64));
+        // The last row of a file may not end, and what is in it must not be lost with its end.
+        if row.last() != Some(&b'\n') {
+            row.push(b'\n');
+        }
         match Separator::of(&row) {
             Some(Separator::Alone) if reader.directives && !reader.begun => reader.document.bytes.extend(&row),
             Some(Separator::Alone) => reader.finish(next),

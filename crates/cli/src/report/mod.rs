@@ -152,6 +152,21 @@ impl From<Severity> for Effect {
     }
 }
 
+/// How people read a report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Grouped {
+    ByFile,
+    ByCode,
+}
+
+/// How much of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Length {
+    Everything,
+    Findings,
+    Summary,
+}
+
 /// Tells where a field of an object is in its file; without a field, where the object begins.
 pub type Locate<'d> = &'d dyn Fn(Option<&str>) -> Place;
 

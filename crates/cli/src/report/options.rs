@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 
 use super::baseline::Baseline;
-use super::{Report, github, junit, sarif, text};
+use super::{Grouped, Length, Report, github, junit, sarif, text};
 use crate::complaint::{Complaint, Outcome};
 use crate::output;
 
@@ -57,21 +57,6 @@ pub enum FailOn {
     Warnings,
     /// Nothing that is found
     Never,
-}
-
-/// How people read a report.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Grouped {
-    ByFile,
-    ByCode,
-}
-
-/// How much of it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Length {
-    Everything,
-    Findings,
-    Summary,
 }
 
 impl Options {

@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 use templates::findings;
 
 use super::fields::{effects, shown};
-use super::options::{Grouped, Length};
-use super::{Effect, Found, Judged, Report, Subject, rank};
+use super::{Effect, Found, Grouped, Judged, Length, Report, Subject, rank};
 use crate::output::{BAD, FAINT, GOOD, WARNING, styled};
 
 pub fn of(report: &Report, grouped: Grouped, length: Length) -> String {

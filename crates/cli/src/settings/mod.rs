@@ -10,7 +10,7 @@ use placement_guard::kubernetes::field::Unreadable;
 use placement_guard::verdict;
 
 use crate::complaint::{Complaint, Outcome};
-use crate::input::{Document, Source};
+use crate::input::{Document, Source, shown};
 use crate::output;
 
 pub use sources::Found;
@@ -68,6 +68,9 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Complaint> {
 fn check(file: &Path) -> Result<String, Vec<Complaint>> {
     let source = Source::read(file).map_err(|complaint| vec![complaint])?;
     let document = source.only_document(WHAT).map_err(|complaint| vec![complaint])?;
+    if let Some(twice) = appears_twice(&document) {
+        return Err(vec![twice]);
+    }
     let problems = problems::of(document.json());
     if problems.is_empty() {
         return Ok(source.shown().to_owned());
@@ -75,10 +78,19 @@ fn check(file: &Path) -> Result<String, Vec<Complaint>> {
     Err(problems.iter().map(|problem| complaint(&document, problem)).collect())
 }
 
+/// A key of settings that appears twice: readers disagree on which of the two counts.
+fn appears_twice(document: &Document) -> Option<Complaint> {
+    let repeated = document.repeated.first()?;
+    let location = format!("{}:{}:{}", shown(&document.file), repeated.place.line, repeated.place.column);
+    Some(Complaint::new(location, format!("{}: appears twice", repeated.path), KNOWN))
+}
+
+const KNOWN: &str = "`placement-guard settings` prints what is known";
+
 fn complaint(document: &Document, unreadable: &Unreadable) -> Complaint {
     let remedy = match problems::meant(unreadable) {
         Some(word) => format!("did you mean `{word}`?"),
-        None => String::from("`placement-guard settings` prints what is known"),
+        None => KNOWN.to_owned(),
     };
     let problem = format!("{}: {}", unreadable.path, unreadable.problem);
     Complaint::new(location::of(document, unreadable), problem, remedy)

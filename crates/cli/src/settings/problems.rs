@@ -1,5 +1,5 @@
 //! Everything that is wrong with settings at once. The library stops at the first thing that it does not understand. So that
-//! thing is taken out, and the rest is read again.
+//! thing is taken out, or quoted where only the quotes are missing, and the rest is read again.
 
 use placement_guard::kubernetes::field::Unreadable;
 use placement_guard::verdict;
@@ -19,7 +19,8 @@ pub fn of(settings: &str) -> Vec<Unreadable> {
     let mut next = Some(first);
     for _ in 0..MOST {
         let (Some(problem), Some(tree)) = (next.take(), &mut rest) else { break };
-        let Some(path) = tree.take(&problem.path) else {
+        let quote = problem.problem.starts_with("must be a string, ");
+        let Some(path) = tree.take(&problem.path, quote) else {
             problems.extend(taken.is_empty().then_some(problem));
             break;
         };
@@ -104,16 +105,17 @@ impl Tree {
         }
     }
 
-    /// Takes out what is at a path; where nothing is there, what should hold it. Says the path as it was in the whole.
-    fn take(&mut self, path: &str) -> Option<String> {
+    /// Takes out what is at a path; where nothing is there, what should hold it. With `quote`, a number or a boolean becomes a
+    /// string instead. Says the path as it was in the whole.
+    fn take(&mut self, path: &str, quote: bool) -> Option<String> {
         let steps = steps(path);
         if steps.is_empty() {
             return None;
         }
-        self.take_below(&steps, String::new(), path)
+        self.take_below(&steps, String::new(), quote)
     }
 
-    fn take_below(&mut self, steps: &[&str], here: String, whole: &str) -> Option<String> {
+    fn take_below(&mut self, steps: &[&str], here: String, quote: bool) -> Option<String> {
         let (step, rest) = steps.split_first()?;
         let (position, below) = match self {
             Tree::Leaf(_) => return None,
@@ -134,8 +136,15 @@ impl Tree {
             Tree::Object(members) => &mut members.get_mut(position)?.1,
             Tree::Leaf(_) => return None,
         };
-        if !is_last && let Some(taken) = child.take_below(rest, below.clone(), whole) {
+        if !is_last && let Some(taken) = child.take_below(rest, below.clone(), quote) {
             return Some(taken);
+        }
+        if is_last
+            && quote
+            && let Tree::Leaf(leaf @ (Value::Number(_) | Value::Bool(_))) = child
+        {
+            *leaf = Value::String(leaf.to_string());
+            return Some(below);
         }
         match self {
             Tree::List(items) => drop(items.remove(position)),

@@ -44,6 +44,9 @@ impl Found {
     /// # Errors
     /// The first thing that is wrong with them, and where.
     pub fn usable(&self) -> Result<String, Complaint> {
+        if let Some(twice) = super::appears_twice(&self.document) {
+            return Err(twice);
+        }
         match verdict::validate_settings(&self.json) {
             Ok(()) => Ok(self.json.clone()),
             Err(unreadable) if self.path.is_empty() => Err(super::complaint(&self.document, &unreadable)),
