@@ -63,7 +63,11 @@ impl Config {
         let written: Written = serde_json::from_str(document.json()).map_err(|error| {
             let said = error.to_string();
             let said = said.split(" at line ").next().unwrap_or_default();
-            Complaint::new(format!("{}:{}", shown(&document.file), document.line), said, "docs/command-line.md lists what is known")
+            Complaint::new(
+                format!("{}:{}", shown(&document.file), document.line),
+                said,
+                "docs/command-line.md lists what is known",
+            )
         })?;
         let Written { settings, exclude, fail_on, pod_templates, pod_specs, tolerations, taints, claims } = written;
         Ok(Config {

@@ -72,7 +72,8 @@ fn together(answers: impl IntoIterator<Item = (Verdict, Vec<Found>)>) -> (Verdic
         for (key, value) in next.annotations {
             verdict.annotations.entry(key).or_insert(value);
         }
-        let more: Vec<Found> = found.into_iter().filter(|found| !all.iter().any(|known| is_same(known, found))).collect();
+        let more: Vec<Found> =
+            found.into_iter().filter(|found| !all.iter().any(|known| is_same(known, found))).collect();
         all.extend(more);
         (verdict, all)
     });

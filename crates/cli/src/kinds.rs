@@ -119,7 +119,9 @@ pub struct Moved {
 impl Moved {
     /// The field of the custom resource that a field of the part is; the part itself for what was put around it.
     pub fn field(&self, judged: &str) -> String {
-        let rest = judged.strip_prefix(self.to).filter(|rest| rest.is_empty() || rest.starts_with(['.', '[']) || self.to.is_empty());
+        let rest = judged
+            .strip_prefix(self.to)
+            .filter(|rest| rest.is_empty() || rest.starts_with(['.', '[']) || self.to.is_empty());
         match rest {
             Some(rest) if rest.is_empty() || rest.starts_with(['.', '[']) => format!("{}{rest}", self.from),
             Some(rest) => format!("{}.{rest}", self.from),
@@ -142,14 +144,16 @@ impl Kinds {
             (Holds::Taints, &more.taints),
             (Holds::Claim, &more.claims),
         ];
-        let listed = listed.into_iter().flat_map(|(holds, entries)| entries.iter().map(move |entry| (holds, entry.clone())));
+        let listed =
+            listed.into_iter().flat_map(|(holds, entries)| entries.iter().map(move |entry| (holds, entry.clone())));
         Kinds(built_in.chain(listed).collect())
     }
 
     /// The parts of an object that the rules judge; none for objects of Kubernetes itself.
     pub fn parts(&self, manifest: &Manifest) -> Vec<Part> {
         let Manifest { identity, document } = manifest;
-        let entries = self.0.iter().filter(|(_, entry)| entry.api_group == identity.group && entry.kind == identity.kind);
+        let entries =
+            self.0.iter().filter(|(_, entry)| entry.api_group == identity.group && entry.kind == identity.kind);
         let mut parts = Vec::new();
         let mut parsed: Option<Value> = None;
         for (holds, entry) in entries {
@@ -157,7 +161,12 @@ impl Kinds {
             let steps: Vec<&str> = entry.path.split('.').collect();
             let mut found = Vec::new();
             walk(value, &steps, String::new(), &mut found);
-            parts.extend(found.into_iter().filter(|(_, value)| !value.is_null()).map(|(path, value)| part(identity, *holds, path, value)));
+            parts.extend(
+                found
+                    .into_iter()
+                    .filter(|(_, value)| !value.is_null())
+                    .map(|(path, value)| part(identity, *holds, path, value)),
+            );
         }
         parts
     }
@@ -192,7 +201,9 @@ fn walk<'v>(value: &'v Value, steps: &[&str], path: String, found: &mut Vec<(Str
 
 fn part(of: &Identity, holds: Holds, from: String, value: &Value) -> Part {
     let metadata = json!({"name": of.name, "namespace": of.namespace});
-    let template = |template: Value| ("PodTemplate", json!({"apiVersion": "v1", "kind": "PodTemplate", "metadata": metadata, "template": template}));
+    let template = |template: Value| {
+        ("PodTemplate", json!({"apiVersion": "v1", "kind": "PodTemplate", "metadata": metadata, "template": template}))
+    };
     let ((kind, object), to) = match holds {
         Holds::PodTemplate => (template(value.clone()), "template"),
         Holds::PodSpec => (template(json!({"spec": value})), "template.spec"),
@@ -200,7 +211,10 @@ fn part(of: &Identity, holds: Holds, from: String, value: &Value) -> Part {
         Holds::Taints => {
             let taints = value.as_array().map(|taints| taints.iter().map(taint).collect::<Value>());
             let spec = json!({"taints": taints.unwrap_or_else(|| value.clone())});
-            (("Node", json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": of.name}, "spec": spec})), "spec.taints")
+            (
+                ("Node", json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": of.name}, "spec": spec})),
+                "spec.taints",
+            )
         }
         Holds::Claim => {
             let mut claim = value.clone();
@@ -241,7 +255,10 @@ mod tests {
         let set = "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {name: a}\nspec:\n  replicatedJobs:\n  - template: {spec: {template: {spec: {hostPID: true}}}}\n  - {}\n";
         let found = parts(set, &Tables::default());
         assert_eq!(found.len(), 1);
-        assert_eq!((found[0].0.as_str(), found[0].1.as_str()), ("PodTemplate", "spec.replicatedJobs[0].template.spec.template"));
+        assert_eq!(
+            (found[0].0.as_str(), found[0].1.as_str()),
+            ("PodTemplate", "spec.replicatedJobs[0].template.spec.template")
+        );
         assert!(found[0].2.contains("\"template\":{\"spec\":{\"hostPID\":true}}"), "{}", found[0].2);
         let ceph = "apiVersion: ceph.rook.io/v1\nkind: CephCluster\nmetadata: {name: a, namespace: b}\nspec: {placement: {all: {tolerations: [{operator: Exists}]}, mon: {}}}\n";
         assert_eq!(parts(ceph, &Tables::default())[0].1, "spec.placement.all.tolerations");

@@ -47,7 +47,10 @@ fn is_manifest(document: &Document) -> bool {
         Some("AdmissionReview") => false,
         Some(_) => true,
         // A request has a `kind` that is an object.
-        None => document.of_list.is_some() || ["kind", "operation", "object"].iter().all(|name| members.last(name).is_none()),
+        None => {
+            document.of_list.is_some()
+                || ["kind", "operation", "object"].iter().all(|name| members.last(name).is_none())
+        }
     }
 }
 

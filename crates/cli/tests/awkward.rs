@@ -6,7 +6,8 @@ mod program;
 
 use program::{Folder, Ran, assert_golden};
 
-const POD: &str = "apiVersion: v1\nkind: Pod\nmetadata: {name: pod, namespace: team}\nspec: {tolerations: [{operator: Exists}]}\n";
+const POD: &str =
+    "apiVersion: v1\nkind: Pod\nmetadata: {name: pod, namespace: team}\nspec: {tolerations: [{operator: Exists}]}\n";
 const NODE: &str = "apiVersion: v1\nkind: Node\nmetadata: {name: node}\n";
 
 fn settings() -> Folder {
@@ -26,9 +27,12 @@ fn is(name: &str, ran: &Ran) {
 fn a_folder_with_everything() {
     let folder = settings();
     folder.write("app/pod.YAML", POD).write("app/broken.yaml", format!("a: [1\n---\n{NODE}---\n- a\n---\ntext\n"));
-    folder.write("app/values.yaml", "replicas: 1\n").write("app/name.yaml", "apiVersion: v1\nkind: Pod\nmetadata: {name: yes}\n");
+    folder
+        .write("app/values.yaml", "replicas: 1\n")
+        .write("app/name.yaml", "apiVersion: v1\nkind: Pod\nmetadata: {name: yes}\n");
     folder.write("chart/templates/pod.yaml", "{{- if .Values.pod }}\napiVersion: v1\nkind: Pod\n{{- end }}\n");
-    folder.write("chart/templates/name.yaml", "apiVersion: v1\nkind: Pod\nmetadata:\n  name: \"{{ .Release.Name }}\"\n");
+    folder
+        .write("chart/templates/name.yaml", "apiVersion: v1\nkind: Pod\nmetadata:\n  name: \"{{ .Release.Name }}\"\n");
     folder.write("twice.yaml", format!("{NODE}kind: Node\n")).write("latin.yaml", b"a: \xe4\n").write("empty.yaml", "");
     folder.write(".hidden/pod.yaml", POD).write("build/pod.yaml", POD).write(".gitignore", "build/\n");
     folder.write("ours/pod.yaml", POD).write(".placementguardignore", "/ours\n").write("vendor/pod.yaml", POD);
@@ -45,7 +49,10 @@ fn a_folder_with_everything() {
 #[test]
 fn what_was_named_and_cannot_be_read() {
     let folder = settings();
-    folder.write("broken.yaml", "a: [1\n").write("list.yaml", "- a\n").write("chart.yaml", "{{ if x }}\na: b\n{{ end }}\n");
+    folder
+        .write("broken.yaml", "a: [1\n")
+        .write("list.yaml", "- a\n")
+        .write("chart.yaml", "{{ if x }}\na: b\n{{ end }}\n");
     folder.write("node.yaml", NODE);
     for file in ["broken.yaml", "list.yaml", "chart.yaml", "absent.yaml"] {
         is(&format!("named-{file}"), &folder.run(&format!("audit --settings settings.yaml node.yaml {file}")));
@@ -56,9 +63,16 @@ fn what_was_named_and_cannot_be_read() {
 #[test]
 fn what_is_nothing() {
     let folder = settings();
-    folder.write("empty.yaml", "").write("comment.yaml", "# later\n---\n").write("null.json", "null").write("none.json", "[]");
+    folder
+        .write("empty.yaml", "")
+        .write("comment.yaml", "# later\n---\n")
+        .write("null.json", "null")
+        .write("none.json", "[]");
     folder.write("list.yaml", "apiVersion: v1\nkind: List\nitems: []\n");
-    is("nothing-audit", &folder.run("audit --settings settings.yaml empty.yaml comment.yaml null.json list.yaml /dev/null -"));
+    is(
+        "nothing-audit",
+        &folder.run("audit --settings settings.yaml empty.yaml comment.yaml null.json list.yaml /dev/null -"),
+    );
     is("nothing-check", &folder.run("check --settings settings.yaml empty.yaml comment.yaml null.json list.yaml"));
     is("nothing-after", &folder.run("check --settings settings.yaml --before /dev/null --after empty.yaml"));
 }
@@ -68,8 +82,11 @@ fn manifests_and_lists_and_duplicates() {
     let folder = settings();
     let inner = format!("- apiVersion: v1\n  kind: List\n  items:\n  - {}", POD.trim_end().replace('\n', "\n    "));
     folder.write("lists.yaml", format!("apiVersion: v1\nkind: List\nitems:\n{inner}\n"));
-    folder.write("twice.json", r#"{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}, "spec": {"tolerations": [],
-  "tolerations": [{"key": "a", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 3.0}]}}"#);
+    folder.write(
+        "twice.json",
+        r#"{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}, "spec": {"tolerations": [],
+  "tolerations": [{"key": "a", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 3.0}]}}"#,
+    );
     folder.write("whole.yaml", "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {tolerations: [{key: a, operator: Exists, effect: NoExecute, tolerationSeconds: 3.0}]}\n");
     folder.write("some.json", format!("{{\"kind\": \"Pod\", \"apiVersion\": \"v1\", \"metadata\": {{\"name\": \"b\"}}}}\n{{\"a\": }}\n{{\"kind\": \"Node\", \"apiVersion\": \"v1\", \"metadata\": {{\"name\": \"n\"}}}}\n"));
     folder.write("helm.yaml", format!("---\n# Source: chart/templates/pod.yaml\n{POD}"));
@@ -85,7 +102,10 @@ fn manifests_and_lists_and_duplicates() {
 fn parts_of_custom_resources() {
     let folder = settings();
     folder.write("rollout.yaml", "apiVersion: argoproj.io/v1alpha1\nkind: Rollout\nmetadata: {name: web, namespace: team}\nspec:\n  template:\n    spec:\n      tolerations:\n      - {operator: Exists}\n");
-    folder.write("thing.yaml", "apiVersion: example.com/v1\nkind: Thing\nmetadata: {name: thing}\nspec:\n  where: [{operator: Exists}]\n");
+    folder.write(
+        "thing.yaml",
+        "apiVersion: example.com/v1\nkind: Thing\nmetadata: {name: thing}\nspec:\n  where: [{operator: Exists}]\n",
+    );
     is("parts", &folder.run("check --settings settings.yaml rollout.yaml thing.yaml"));
     folder.write(".placement-guard.yaml", "settings: settings.yaml\nfailOn: never\ntolerations:\n- {apiGroup: example.com, kind: Thing, path: spec.where}\n");
     is("parts-listed", &folder.run("check thing.yaml"));

@@ -76,7 +76,8 @@ fn items_are_read_one_by_one() {
 #[test]
 fn a_list_gives_its_items_a_type_wherever_it_says_it() {
     let item = |number: usize| format!("- metadata: {{name: n{number}, labels: {{a: {}}}}}\n", "x".repeat(1200));
-    let json = |number: usize| format!("{{\"metadata\": {{\"name\": \"n{number}\", \"l\": \"{}\"}}}}", "x".repeat(1200));
+    let json =
+        |number: usize| format!("{{\"metadata\": {{\"name\": \"n{number}\", \"l\": \"{}\"}}}}", "x".repeat(1200));
     let items: Vec<String> = (0..ITEMS).map(json).collect();
     let items = items.join(",\n");
     let cases = [
@@ -117,9 +118,18 @@ fn one_broken_item_costs_itself() {
 
 #[test]
 fn a_long_text_of_json_is_held_item_by_item() {
-    let object = |number: usize| format!("{{\"kind\": \"Node\", \"apiVersion\": \"v1\", \"l\": [\"]}}\\\"{}\"], \"n\": {number}}}", "x".repeat(1200));
+    let object = |number: usize| {
+        format!(
+            "{{\"kind\": \"Node\", \"apiVersion\": \"v1\", \"l\": [\"]}}\\\"{}\"], \"n\": {number}}}",
+            "x".repeat(1200)
+        )
+    };
     let items: Vec<String> = (0..ITEMS).map(object).collect();
-    let text = format!("{{\n\"apiVersion\": \"v1\",\n\"items\": [\n{}\n],\n\"kind\": \"List\"\n}}\n{}\n", items.join(",\n"), object(ITEMS));
+    let text = format!(
+        "{{\n\"apiVersion\": \"v1\",\n\"items\": [\n{}\n],\n\"kind\": \"List\"\n}}\n{}\n",
+        items.join(",\n"),
+        object(ITEMS)
+    );
     let (documents, wrong, longest) = read("a.json", &text);
     assert_eq!((documents.len(), wrong), (ITEMS + 1, Vec::<String>::new()));
     assert!(longest < 2048);

@@ -6,7 +6,8 @@ mod program;
 
 use program::{Folder, repository};
 
-const POD: &str = "apiVersion: v1\nkind: Pod\nmetadata: {name: pod, namespace: team}\nspec: {tolerations: [{operator: Exists}]}\n";
+const POD: &str =
+    "apiVersion: v1\nkind: Pod\nmetadata: {name: pod, namespace: team}\nspec: {tolerations: [{operator: Exists}]}\n";
 
 fn policy(name: &str, settings: &str) -> String {
     format!(
@@ -19,7 +20,8 @@ fn folder() -> Folder {
     let folder = Folder::new();
     folder.write("pod.yaml", POD).write("settings.yaml", "tolerations: {allowed: []}\n");
     folder.write("policy.yaml", policy("a", "{tolerations: {allowed: []}}"));
-    let constraint = "apiVersion: constraints.gatekeeper.sh/v1beta1\nkind: PlacementGuardTolerations\nmetadata: {name: t}\n";
+    let constraint =
+        "apiVersion: constraints.gatekeeper.sh/v1beta1\nkind: PlacementGuardTolerations\nmetadata: {name: t}\n";
     folder.write("constraint.yaml", format!("{constraint}spec: {{parameters: {{allowed: []}}}}\n"));
     folder
 }
@@ -27,7 +29,9 @@ fn folder() -> Folder {
 #[test]
 fn one_source_of_truth_gives_one_answer() {
     let folder = folder();
-    folder.write("policies/a.yaml", policy("a", "{volumeNodeAffinity: {}}")).write("policies/deep/b.yml", policy("b", "{tolerations: {allowed: []}}"));
+    folder
+        .write("policies/a.yaml", policy("a", "{volumeNodeAffinity: {}}"))
+        .write("policies/deep/b.yml", policy("b", "{tolerations: {allowed: []}}"));
     folder.write("policies/other.yaml", POD);
     let answer = folder.run("check --settings settings.yaml pod.yaml");
     assert_eq!(answer.code, Some(1));
@@ -66,7 +70,10 @@ fn what_is_wrong_in_a_policy_is_said_where_it_is_written() {
 fn a_file_in_the_root_of_the_repository_is_found() {
     let folder = folder();
     std::fs::create_dir(folder.path().join(".git")).unwrap();
-    folder.write(".placement-guard.yaml", "settings: policy.yaml\nexclude: [\"old/**\"]\n").write("old/pod.yaml", POD).write("deep/node.yaml", "apiVersion: v1\nkind: Node\nmetadata: {name: a}\n");
+    folder
+        .write(".placement-guard.yaml", "settings: policy.yaml\nexclude: [\"old/**\"]\n")
+        .write("old/pod.yaml", POD)
+        .write("deep/node.yaml", "apiVersion: v1\nkind: Node\nmetadata: {name: a}\n");
     assert_eq!(folder.run("check pod.yaml").code, Some(1));
     assert_eq!(folder.run("check deep old").code, Some(2), "nothing is left of `old`");
     let mut command = folder.command();

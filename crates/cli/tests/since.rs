@@ -66,10 +66,17 @@ fn what_moved_is_not_deleted_and_created() {
     let folder = repository(&[("all.yaml", &together(&["a", "b", "c"])), ("old.yaml", &pod("d", ""))]);
     assert_eq!(asked(&since(&folder, "--since HEAD")), Vec::<String>::new());
     // A split, a rename, and a document that moves and changes.
-    folder.write("all.yaml", together(&["b"])).write("deep/a.yaml", pod("a", "")).write("c.yml", pod("c", ", labels: {x: y}"));
+    folder
+        .write("all.yaml", together(&["b"]))
+        .write("deep/a.yaml", pod("a", ""))
+        .write("c.yml", pod("c", ", labels: {x: y}"));
     std::fs::rename(folder.path().join("old.yaml"), folder.path().join("new.yaml")).unwrap();
-    let expected =
-        ["UPDATE Pod team/a deep/a.yaml", "UPDATE Pod team/b all.yaml", "UPDATE Pod team/c c.yml", "UPDATE Pod team/d new.yaml"];
+    let expected = [
+        "UPDATE Pod team/a deep/a.yaml",
+        "UPDATE Pod team/b all.yaml",
+        "UPDATE Pod team/c c.yml",
+        "UPDATE Pod team/d new.yaml",
+    ];
     assert_eq!(asked(&since(&folder, "--since HEAD")), expected);
     commit(&folder);
     assert_eq!(asked(&since(&folder, "--since HEAD")), Vec::<String>::new());
@@ -84,17 +91,24 @@ fn only_what_is_gone_everywhere_is_deleted() {
     folder.write("a.yaml", together(&["b"]));
     std::fs::remove_file(folder.path().join("overlay/a.yaml")).unwrap();
     let ran = since(&folder, "--since HEAD");
-    assert_eq!(asked(&ran), ["DELETE Pod team/a a.yaml", "DELETE Pod team/a overlay/a.yaml", "UPDATE Pod team/b a.yaml"]);
+    assert_eq!(
+        asked(&ran),
+        ["DELETE Pod team/a a.yaml", "DELETE Pod team/a overlay/a.yaml", "UPDATE Pod team/b a.yaml"]
+    );
     assert_eq!(ran.code, Some(0));
 }
 
 #[test]
 fn one_object_under_many_spellings() {
     let deployment = |api: &str, namespace: &str| {
-        format!("apiVersion: {api}\nkind: Deployment\nmetadata: {{name: web{namespace}}}\nspec: {{template: {{spec: {{}}}}}}\n")
+        format!(
+            "apiVersion: {api}\nkind: Deployment\nmetadata: {{name: web{namespace}}}\nspec: {{template: {{spec: {{}}}}}}\n"
+        )
     };
     let folder = repository(&[("a.yaml", &deployment("extensions/v1beta1", ""))]);
-    for (api, namespace) in [("apps/v1", ", namespace: default"), ("apps/v1beta2", ""), ("apps/v1", ", namespace: default")] {
+    for (api, namespace) in
+        [("apps/v1", ", namespace: default"), ("apps/v1beta2", ""), ("apps/v1", ", namespace: default")]
+    {
         folder.write("a.yaml", deployment(api, namespace));
         let asked = asked(&since(&folder, "--since HEAD"));
         assert!(asked.len() == 1 && asked[0].starts_with("UPDATE Deployment"), "{asked:?}");

@@ -21,7 +21,8 @@ fn documents(name: &str, text: &[u8]) -> Vec<Result<Value, String>> {
 fn files() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/yaml");
     let files = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
-    let mut files: Vec<PathBuf> = files.filter(|file| file.extension().is_some_and(|ending| ending == "yaml")).collect();
+    let mut files: Vec<PathBuf> =
+        files.filter(|file| file.extension().is_some_and(|ending| ending == "yaml")).collect();
     files.sort();
     files
 }

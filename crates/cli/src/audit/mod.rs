@@ -59,7 +59,8 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Complaint> {
     let config = Config::find()?;
     let named = arguments.settings.as_deref().or(config.settings.as_deref());
     let by_default = named.is_none();
-    let sets = if by_default { settings::of_text("the settings of `audit`", SETTINGS)? } else { settings::sets(named)? };
+    let sets =
+        if by_default { settings::of_text("the settings of `audit`", SETTINGS)? } else { settings::sets(named)? };
     let judge = Judge::new(sets, None)?;
 
     let mut read = Read::default();

@@ -143,7 +143,9 @@ impl Reason {
     /// In words, with a number.
     pub fn words(self, count: usize) -> String {
         let (one, several, more) = match self {
-            Reason::HelmTemplate => ("Helm template", "Helm templates", " (pipe the output of `helm template` instead)"),
+            Reason::HelmTemplate => {
+                ("Helm template", "Helm templates", " (pipe the output of `helm template` instead)")
+            }
             Reason::NotKubernetes => ("document", "documents", " without a type of Kubernetes"),
             Reason::NotAnObject => ("list or string", "lists or strings", " in place of an object"),
             Reason::NotYaml => ("document", "documents", " that cannot be read as YAML or JSON"),

@@ -26,10 +26,19 @@ pub struct Event {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Kind {
     /// `plain` is without quotes, not a block, and without a tag.
-    Scalar { anchor: Option<String>, tag: Option<String>, text: String, plain: bool },
+    Scalar {
+        anchor: Option<String>,
+        tag: Option<String>,
+        text: String,
+        plain: bool,
+    },
     Alias(String),
-    List { anchor: Option<String> },
-    Mapping { anchor: Option<String> },
+    List {
+        anchor: Option<String>,
+    },
+    Mapping {
+        anchor: Option<String>,
+    },
     /// Of a list or a mapping.
     End,
     DocumentEnd,

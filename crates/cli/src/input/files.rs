@@ -151,7 +151,8 @@ fn collect(
         // Kubernetes mounts the keys of a ConfigMap as links to files.
         let metadata = std::fs::metadata(entry.path());
         let path = entry.path();
-        let matched = only.is_none_or(|glob| glob.matched(path.strip_prefix("./").unwrap_or(path), false).is_whitelist());
+        let matched =
+            only.is_none_or(|glob| glob.matched(path.strip_prefix("./").unwrap_or(path), false).is_whitelist());
         if !is_manifest(path) || !matched || excludes.excludes(path) {
             continue;
         }

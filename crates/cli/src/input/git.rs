@@ -56,11 +56,12 @@ pub fn change(since: &str, to: Option<&str>, paths: &[PathBuf], excludes: &Exclu
     let mut ignored = BTreeMap::new();
     let mut is_left_out = |path: &Path| {
         let outside = !files::is_manifest(path) || files::is_hidden(path) || excludes.excludes(&folder.of(path));
-        outside || path.ancestors().skip(1).any(|above| {
-            let here = top.join(above);
-            let file = ignored.entry(here.clone()).or_insert_with(|| files::ignore_file(&here));
-            file.as_ref().is_some_and(|file| file.matched_path_or_any_parents(top.join(path), false).is_ignore())
-        })
+        outside
+            || path.ancestors().skip(1).any(|above| {
+                let here = top.join(above);
+                let file = ignored.entry(here.clone()).or_insert_with(|| files::ignore_file(&here));
+                file.as_ref().is_some_and(|file| file.matched_path_or_any_parents(top.join(path), false).is_ignore())
+            })
     };
     let (mut before, mut after, mut on_disk) = (Vec::new(), Vec::new(), Vec::new());
     for Entry { old, new, path } in entries {

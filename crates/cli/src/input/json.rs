@@ -68,12 +68,7 @@ pub fn list(text: &str) -> Option<(Option<ListKind>, Vec<&RawValue>)> {
 
 /// The documents in a value that was YAML, each with its bytes in the JSON: itself, or the items of a List.
 pub fn parts(text: &str) -> Vec<(Range<usize>, Option<ListKind>)> {
-    fn gather(
-        whole: &str,
-        part: &str,
-        of_list: Option<ListKind>,
-        parts: &mut Vec<(Range<usize>, Option<ListKind>)>,
-    ) {
+    fn gather(whole: &str, part: &str, of_list: Option<ListKind>, parts: &mut Vec<(Range<usize>, Option<ListKind>)>) {
         match list(part) {
             None => {
                 // Parts are slices of the whole.

@@ -153,7 +153,8 @@ fn short(bytes: &[u8], emit: &mut Emit<'_>) {
             let mut yaml = Emit::new(&emit.file, &mut of_yaml);
             rows(rest.trim_start().as_bytes(), place, offset, &mut yaml);
             let any = yaml.any;
-            let is_template = |piece: &Piece| matches!(piece, Piece::NotJudged(one) if one.reason == Reason::HelmTemplate);
+            let is_template =
+                |piece: &Piece| matches!(piece, Piece::NotJudged(one) if one.reason == Reason::HelmTemplate);
             if pieces.iter().any(is_template) || !pieces.iter().any(|piece| matches!(piece, Piece::NotJudged(_))) {
                 emit.any |= any;
                 return pieces.into_iter().for_each(|piece| (emit.take)(piece));
@@ -241,9 +242,7 @@ impl Source {
         };
         match read {
             Ok(()) => Ok(Source { name, text }),
-            Err(error) => {
-                Err(Complaint::new(shown(&name), format!("cannot be read: {error}"), "name a file, or `-`"))
-            }
+            Err(error) => Err(Complaint::new(shown(&name), format!("cannot be read: {error}"), "name a file, or `-`")),
         }
     }
 

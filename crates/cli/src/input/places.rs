@@ -1,6 +1,5 @@
 //! From the path of a field to its line and column.
 
-
 use super::document::{Document, Found, Place, Syntax};
 use super::events::{self, Parser};
 use super::{json, yaml};
@@ -26,7 +25,9 @@ type See<'a> = dyn FnMut(&str, Place, Place) + 'a;
 
 fn visit(document: &Document, start: Place, see: &mut See<'_>) {
     match document.written.syntax {
-        Syntax::Json => Json { rest: document.written.text.as_bytes(), place: start }.value("", see).unwrap_or_default(),
+        Syntax::Json => {
+            Json { rest: document.written.text.as_bytes(), place: start }.value("", see).unwrap_or_default()
+        }
         Syntax::Yaml => visit_yaml(document, see),
     }
 }

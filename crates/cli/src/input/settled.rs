@@ -30,7 +30,9 @@ fn is_settled(value: &Value<'_>) -> bool {
             let keys: Vec<&str> = members.iter().map(|(key, _)| key).collect();
             !twice(keys) && members.iter().all(|(_, value)| is_settled(value))
         }
-        Value::Number(number) => !number.as_f64().is_some_and(|_| number.as_i64().is_none() && number.as_u64().is_none()),
+        Value::Number(number) => {
+            !number.as_f64().is_some_and(|_| number.as_i64().is_none() && number.as_u64().is_none())
+        }
         _ => true,
     }
 }

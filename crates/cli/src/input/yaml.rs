@@ -197,7 +197,9 @@ impl Builder<'_> {
             scalar.push(&mut json).map_err(|said| Problem { place: Some(at), said })?;
             self.anchors.insert(anchor, json);
         }
-        let Some(Open { kind: Kind::Mapping { members, key, merges }, .. }) = self.open.last_mut() else { return Ok(()) };
+        let Some(Open { kind: Kind::Mapping { members, key, merges }, .. }) = self.open.last_mut() else {
+            return Ok(());
+        };
         if !members.is_empty() {
             self.json.push(',');
         }
@@ -326,7 +328,10 @@ impl Builder<'_> {
                 let end = start.saturating_add(text.len());
                 let kept = old.iter().filter(|mapping| (*start..end).contains(&mapping.at));
                 self.mappings.extend(
-                    kept.map(|mapping| Mapping { at: mapping.at.saturating_sub(*start).saturating_add(now), ..*mapping }),
+                    kept.map(|mapping| Mapping {
+                        at: mapping.at.saturating_sub(*start).saturating_add(now),
+                        ..*mapping
+                    }),
                 );
             }
         }
@@ -364,7 +369,10 @@ fn not_a_key(at: Place) -> Problem {
 fn twice(members: &[Member]) -> bool {
     if members.len() <= 12 {
         return members.iter().enumerate().any(|(index, one)| {
-            members.iter().skip(index.saturating_add(1)).any(|other| other.key.len() == one.key.len() && other.key == one.key)
+            members
+                .iter()
+                .skip(index.saturating_add(1))
+                .any(|other| other.key.len() == one.key.len() && other.key == one.key)
         });
     }
     let mut keys: Vec<&str> = members.iter().map(|member| member.key.as_str()).collect();

@@ -206,10 +206,8 @@ impl Reader<'_, '_> {
     /// The document ends; the next one begins after `next` rows and bytes.
     fn finish(&mut self, next: (usize, u64)) {
         self.close_items();
-        let document = std::mem::replace(
-            &mut self.document,
-            Rows { bytes: Vec::new(), rows_before: next.0, offset: next.1 },
-        );
+        let document =
+            std::mem::replace(&mut self.document, Rows { bytes: Vec::new(), rows_before: next.0, offset: next.1 });
         for (node, rows) in std::mem::take(&mut self.nameless) {
             emit_items(&node, &rows, of_list(&document).as_ref(), self.emit);
         }

@@ -37,7 +37,10 @@ pub fn resolve<'t>(text: &'t str, plain: bool, tag: Option<&str>) -> Result<Scal
                 | ("int", Scalar::Integer(_))
                 | ("float", Scalar::Float(_)) => Ok(scalar),
                 ("timestamp", Scalar::Text(text)) if is_dated(text) => Ok(scalar),
-                _ => Err(format!("`{}` is not a value of `!!{tag}`", placement_guard::kubernetes::field::short(text, 40))),
+                _ => Err(format!(
+                    "`{}` is not a value of `!!{tag}`",
+                    placement_guard::kubernetes::field::short(text, 40)
+                )),
             }
         }
         Some(_) => Ok(Scalar::Text(Cow::Borrowed(text))),
@@ -57,7 +60,9 @@ fn plain_scalar(text: &str) -> Scalar<'_> {
         b'~' | b'n' | b'N' | b'y' | b'Y' | b't' | b'T' | b'f' | b'F' | b'o' | b'O' => match text {
             "~" | "null" | "Null" | "NULL" => Scalar::Null,
             "y" | "Y" | "yes" | "Yes" | "YES" | "true" | "True" | "TRUE" | "on" | "On" | "ON" => Scalar::Boolean(true),
-            "n" | "N" | "no" | "No" | "NO" | "false" | "False" | "FALSE" | "off" | "Off" | "OFF" => Scalar::Boolean(false),
+            "n" | "N" | "no" | "No" | "NO" | "false" | "False" | "FALSE" | "off" | "Off" | "OFF" => {
+                Scalar::Boolean(false)
+            }
             _ => as_text(),
         },
         b'.' => match text {

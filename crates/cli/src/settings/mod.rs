@@ -104,7 +104,10 @@ pub fn sets(path: Option<&Path>) -> Result<Vec<Found>, Complaint> {
     match path {
         Some(path) => sources::find(path),
         None => {
-            let remedy = format!("name a file with `--settings <PATH>`, or write `settings: PATH` into `{}`", crate::config::NAME);
+            let remedy = format!(
+                "name a file with `--settings <PATH>`, or write `settings: PATH` into `{}`",
+                crate::config::NAME
+            );
             Err(Complaint::new("--settings", "is required here", remedy))
         }
     }

@@ -77,7 +77,11 @@ impl Found {
             (path, inner) => format!("{path}.{inner}"),
         };
         let at = Unreadable { path, problem: unreadable.problem.clone() };
-        Complaint::new(location::of(&self.document, &at), format!("{}: {}", unreadable.path, unreadable.problem), remedy)
+        Complaint::new(
+            location::of(&self.document, &at),
+            format!("{}: {}", unreadable.path, unreadable.problem),
+            remedy,
+        )
     }
 }
 
@@ -139,7 +143,8 @@ pub fn find(path: &Path) -> Result<Vec<Found>, Complaint> {
     if sets.is_empty() {
         let name = path.display().to_string();
         let problem = if in_folder { "holds no policy of this program" } else { "holds no document" };
-        let remedy = if in_folder { String::from("name another folder") } else { format!("write {}, into it", super::WHAT) };
+        let remedy =
+            if in_folder { String::from("name another folder") } else { format!("write {}, into it", super::WHAT) };
         return Err(Complaint::new(shown(&name), problem, remedy));
     }
     Ok(sets)
