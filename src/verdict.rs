@@ -7,8 +7,9 @@ use serde::{Deserialize, Serialize};
 use serde_json_borrow::Value;
 
 use crate::kubernetes::field::{self, Field, Unreadable};
+use crate::kubernetes::request::Request;
 use crate::rules::cluster::{Cluster, NoCluster};
-use crate::rules::{self, decision::Decision};
+use crate::rules::{self, decision::Decision, finding::Finding, settings::Settings};
 
 /// A decision under the names that every program prints. Every member is always present.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -50,6 +51,30 @@ pub fn check(settings: &str, request: &str) -> Verdict {
 /// The same in a cluster that can be read.
 pub fn check_in(settings: &str, request: &str, cluster: &dyn Cluster) -> Verdict {
     judge(settings, request, cluster).unwrap_or_else(|refusal| refusal).into()
+}
+
+/// The same under settings that were read before, with everything that was found.
+pub fn examine(
+    settings: &Settings,
+    request: &str,
+    cluster: &dyn Cluster,
+) -> (Verdict, Result<Vec<Finding>, Unreadable>) {
+    let (decision, found) = found(settings, request, cluster).unwrap_or_else(|unreadable| {
+        let decision = Decision::unreadable(&unreadable);
+        (decision, Err(unreadable))
+    });
+    (decision.into(), found)
+}
+
+type Found = (Decision, Result<Vec<Finding>, Unreadable>);
+
+fn found(settings: &Settings, request: &str, cluster: &dyn Cluster) -> Result<Found, Unreadable> {
+    let request = read(request)?;
+    let root = Field::root("", &request);
+    let request = in_review(&root)?;
+    request.check_object()?;
+    let root = request.renamed("");
+    Ok(rules::judge_and_find(settings, &Request::read(&root)?, cluster))
 }
 
 fn judge(settings: &str, request: &str, cluster: &dyn Cluster) -> Result<Decision, Decision> {

@@ -10,9 +10,12 @@ use std::sync::{LazyLock, OnceLock};
 use libtest_mimic::{Arguments, Failed, Trial};
 use placement_guard::kubernetes::field::{self, Field};
 use placement_guard::kubernetes::node_selector::Labels;
+use placement_guard::kubernetes::request::Request;
 use placement_guard::kubernetes::volume::Volume;
 use placement_guard::kubewarden::{self, host::HostCluster};
 use placement_guard::rules::decision::Decision;
+use placement_guard::rules::finding::Code;
+use placement_guard::rules::{findings, read_settings};
 use placement_guard::verdict::{self, Verdict};
 use serde_json::{Value, json};
 use testkit::Case;
@@ -20,7 +23,13 @@ use testkit::Case;
 /// What each case is checked against, in addition to its own expectations.
 type Law = fn(&Case, &Value) -> Result<(), String>;
 
-const LAWS: [Law; 4] = [Case::check, the_verdict_is_the_decision, settings_are_valid_where_requests_are_judged, replay];
+const LAWS: [Law; 5] = [
+    Case::check,
+    the_verdict_is_the_decision,
+    settings_are_valid_where_requests_are_judged,
+    replay,
+    findings_name_their_fields,
+];
 
 fn main() -> ExitCode {
     let cases = CASES.iter().map(|asked| {
@@ -137,6 +146,59 @@ fn replay(case: &Case, answer: &Value) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// Every finding but that about a request that is too large knows its field. In the object the field is there, or what should
+/// hold it is. It is shown as it is known.
+fn findings_name_their_fields(case: &Case, _: &Value) -> Result<(), String> {
+    let Some(request) = case.request() else { return Ok(()) };
+    let (settings, asked) = (case.settings(), request.to_string());
+    let read = |bytes| field::parse(bytes).map_err(|unreadable| unreadable.to_string());
+    let (settings, asked) = (read(&settings)?, read(asked.as_bytes())?);
+    let settings = read_settings(&Field::root("", &settings)).map_err(|unreadable| unreadable.to_string())?;
+    let root = Field::root("", &asked);
+    // What cannot be read has no findings.
+    let Ok(found) = Request::read(&root).and_then(|request| findings(&settings, &request)) else { return Ok(()) };
+    for finding in found {
+        let undecided = finding.headline.contains("could not decide");
+        let Some(path) = &finding.path else {
+            if finding.code == Code::RequestTooLarge || undecided {
+                continue;
+            }
+            return Err(format!("{finding:?} names no field"));
+        };
+        let is_rest = finding.headline.contains(": the same for ");
+        if !is_rest && !finding.details.iter().any(|line| line == path || line.starts_with(&format!("{path}: "))) {
+            return Err(format!("{finding:?} does not show its field"));
+        }
+        if missing(&request["object"], path) > 2 && missing(&request["oldObject"], path) > 2 {
+            return Err(format!("{finding:?} names a field far from what is there"));
+        }
+    }
+    Ok(())
+}
+
+/// How many steps of a path are not there.
+fn missing(object: &Value, path: &str) -> usize {
+    let mut steps = Vec::new();
+    let mut rest = path;
+    while !rest.is_empty() {
+        let (step, after) = match rest.strip_prefix('[') {
+            Some(bracket) => bracket.split_once(']').expect("a bracket ends"),
+            None => rest.split_at(rest.find(['.', '[']).unwrap_or(rest.len())),
+        };
+        steps.push(step);
+        rest = after.strip_prefix('.').unwrap_or(after);
+    }
+    let mut at = object;
+    for (index, step) in steps.iter().enumerate() {
+        let below = step.parse::<usize>().map_or_else(|_| at.get(step), |number| at.get(number));
+        match below {
+            Some(below) if !below.is_null() => at = below,
+            _ => return steps.len() - index,
+        }
+    }
+    0
 }
 
 fn recorded_requests() -> Vec<String> {

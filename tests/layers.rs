@@ -35,7 +35,7 @@ const OUTSIDE: [&str; 8] = ["env", "fs", "io", "net", "os", "process", "thread",
 /// faces know the rules, and what carries modules about does not know what they decide.
 const CRATES: [(&str, &[&str]); 9] = [
     (".", &[]),
-    ("crates/cli", &["host", "package", "placement-guard", "registry", "server"]),
+    ("crates/cli", &["host", "package", "placement-guard", "registry", "server", "templates"]),
     ("crates/host", &[]),
     ("crates/js", &["placement-guard"]),
     ("crates/js/package", &[]),

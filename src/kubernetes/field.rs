@@ -350,7 +350,12 @@ impl<'v, 'p> Field<'v, 'p> {
             Some(Value::Str(_)) => "a string: ",
             Some(Value::Object(_)) => "an object: ",
         };
-        self.unreadable(format!("must be {wanted}, but is {kind}{}", self.shown()))
+        // YAML reads `20` and `true` as they are written; only quotes make strings of them.
+        let quotes = match self.value {
+            Some(Value::Number(_) | Value::Bool(_)) if wanted == "a string" => "; write it in quotes",
+            _ => "",
+        };
+        self.unreadable(format!("must be {wanted}, but is {kind}{}{quotes}", self.shown()))
     }
 
     /// The value in a few characters. A message must not show a whole subtree: it is long and may hold secrets.

@@ -21,7 +21,8 @@ pub struct Volume {
     /// What the scheduler makes of the affinity; `None` when it reads it as it is written.
     translated: Option<Result<Affinity, Untranslatable>>,
     /// The labels that may keep out nodes unintentionally. A provisioner writes the region in which the zone lies, so on its
-    /// volumes the region label adds nothing to the zone label.
+    /// volumes the region label adds nothing to the zone label. Nor does a label add anything that repeats what the affinity
+    /// says under the driver's own key, such as `topology.gke.io/zone`.
     pub binding_labels: ZoneLabels,
 }
 
@@ -44,7 +45,10 @@ impl Volume {
         let in_tree = InTree::of(&spec)?;
         let provisioner = metadata.get("annotations")?.string_of(PROVISIONED_BY)?;
         let provisioned = provisioner.is_some_and(|name| !name.is_empty());
-        let binding_labels = if provisioned { zone_labels.zones_before_regions() } else { zone_labels.clone() };
+        let mut binding_labels = if provisioned { zone_labels.zones_before_regions() } else { zone_labels.clone() };
+        if provisioned && let Affinity::Required(terms) = &affinity {
+            binding_labels.leave_out_repeated(terms);
+        }
         Ok(Volume { affinity, zone_labels, in_tree, translated: None, binding_labels }.translated())
     }
 

@@ -1,5 +1,7 @@
 //! The zone and region labels of a PersistentVolume, which the scheduler enforces in addition to its node affinity.
 
+use k8s_openapi::api::core::v1::NodeSelectorTerm;
+
 use super::field::{Field, Unreadable};
 use super::node_selector::Labels;
 use crate::logic::{Condition, Domain, Outline, Term};
@@ -50,6 +52,23 @@ impl ZoneLabels {
         let zones = self.labels.iter().filter(|label| matches!(label.key, ZONE | BETA_ZONE)).cloned().collect();
         let zones = ZoneLabels { labels: zones };
         if zones.labels.is_empty() { self.clone() } else { zones }
+    }
+
+    /// Leaves out each label that every term repeats: the term requires one of the label's zones, or regions, of a key with the
+    /// same name behind another prefix.
+    pub fn leave_out_repeated(&mut self, terms: &[NodeSelectorTerm]) {
+        self.labels.retain(|label| {
+            let zones = label.zones().unwrap_or_default();
+            !terms.iter().all(|term| {
+                let mut requirements = term.match_expressions.iter().flatten();
+                requirements.any(|requirement| {
+                    let values = requirement.values.as_deref().unwrap_or_default();
+                    requirement.operator == "In"
+                        && requirement.key.rsplit('/').next() == label.key.rsplit('/').next()
+                        && values.iter().all(|value| zones.contains(&value.as_str()))
+                })
+            })
+        });
     }
 
     /// The labels, in the order of [`ZONE_LABELS`].

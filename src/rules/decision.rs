@@ -62,7 +62,7 @@ impl Annotation {
 }
 
 /// Where the rules put what they find, while they judge one request.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub struct Report {
     findings: Vec<Finding>,
     annotations: BTreeMap<String, String>,

@@ -12,17 +12,17 @@ macro_rules! codes {
             pub const ALL: &'static [Code] = &[$($(Code::$variant,)*)*];
 
             /// The stable name that machines read, for instance `node-affinity-narrowed`.
-            pub fn name(self) -> &'static str {
+            pub const fn name(self) -> &'static str {
                 match self { $($(Code::$variant => $name,)*)* }
             }
 
             /// What the finding does under `enforcement: deny`, unless its rule's settings say that it only warns.
-            pub fn severity(self) -> Severity {
+            pub const fn severity(self) -> Severity {
                 match self { $($(Code::$variant => Severity::$severity,)*)* }
             }
 
             /// The section of the settings whose rule finds it; `None` when every rule can.
-            pub fn section(self) -> Option<&'static str> {
+            pub const fn section(self) -> Option<&'static str> {
                 match self { $($(Code::$variant => $section,)*)* }
             }
         }
@@ -47,6 +47,7 @@ codes! {
     VolumeInUse "volume-in-use" Refuses,
     VolumeModificationInFlight "volume-modification-in-flight" Refuses,
     NoLiveNode "no-live-node" Refuses,
+    NodeAffinityWithoutRequired "node-affinity-without-required" Warns,
     MatchFieldsIgnored "match-fields-ignored" Warns,
     DeadTerm "dead-term" Warns,
     RedundantTerm "redundant-term" Warns,
@@ -104,13 +105,31 @@ pub struct Finding {
     pub headline: String,
     /// Where (field path and value), why, and what would be accepted: one line each.
     pub details: Vec<String>,
+    /// The field that it is about, as a path within the object. The field may be absent: then it should be there, or an edit
+    /// took it away. `None` where it is about the object as a whole.
+    pub path: Option<String>,
 }
 
 impl Finding {
     // Not inlined, like `detail`: the module is some kilobytes smaller for it.
     #[inline(never)]
     pub fn new(code: Code, headline: impl Into<String>) -> Self {
-        Finding { code, severity: code.severity(), headline: headline.into(), details: Vec::new() }
+        Finding { code, severity: code.severity(), headline: headline.into(), details: Vec::new(), path: None }
+    }
+
+    /// Adds the line about a field: its path within the object, and what it says. The first such field is what the finding is
+    /// about.
+    #[must_use]
+    #[inline(never)]
+    pub fn at(mut self, path: impl Into<String>, said: &str) -> Self {
+        let path = path.into();
+        let mut line = path.clone();
+        if !said.is_empty() {
+            line.push_str(": ");
+            line.push_str(said);
+        }
+        self.path.get_or_insert(path);
+        self.detail(line)
     }
 
     #[must_use]
@@ -188,8 +207,11 @@ impl Few {
     pub fn into_findings(self) -> impl Iterator<Item = Finding> {
         let Few { code, what, first, more } = self;
         let severity = first.first().map_or(code.severity(), |finding| finding.severity);
+        // The list in which they are.
+        let list = first.first().and_then(|finding| Some(finding.path.as_deref()?.rsplit_once('[')?.0.to_owned()));
         let rest = (more > 0).then(|| Finding {
             severity,
+            path: list,
             ..Finding::new(code, format!("{}: the same for {more} more {what}", code.name()))
         });
         first.into_iter().chain(rest)

@@ -62,6 +62,18 @@ pub fn findings(
     report(settings, request, cluster, &mut settings.budget.clone()).map(Report::into_findings)
 }
 
+/// The decision together with everything that it rests on.
+pub fn judge_and_find(
+    settings: &Settings,
+    request: &Request<'_, '_>,
+    cluster: &dyn Cluster,
+) -> (Decision, Result<Vec<Finding>, Unreadable>) {
+    match report(settings, request, cluster, &mut settings.budget.clone()) {
+        Ok(report) => (report.clone().decide(), Ok(report.into_findings())),
+        Err(unreadable) => (Decision::unreadable(&unreadable), Err(unreadable)),
+    }
+}
+
 fn report(
     settings: &Settings,
     request: &Request<'_, '_>,

@@ -1,12 +1,13 @@
 //! The program `placement-guard`. What a subcommand does is in the module of its name.
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
 use placement_guard_cli::complaint::{Complaint, Outcome};
 #[cfg(feature = "server")]
 use placement_guard_cli::serve;
-use placement_guard_cli::{audit, check, completions, distribution, settings};
+use placement_guard_cli::{audit, check, completions, distribution, explain, settings};
 
 /// Decides whether a change to where Kubernetes may place volumes and pods is safe, and shows an example if not
 #[derive(Parser)]
@@ -18,8 +19,9 @@ struct Cli {
 
 const EXIT_CODES: &str = "\
 Exit codes:
-  0  accepted
-  1  refused; also when the request cannot be read (code 422)
+  0  nothing that fails the run (`--fail-on`) was found; or what was asked for is done
+  1  `check`, `audit`: something was found that a cluster would refuse, or what else `--fail-on` names; what is silenced or
+     in the baseline does not count
   2  no decision was possible: wrong arguments, a file that cannot be read, or settings that are not valid";
 
 #[derive(Subcommand)]
@@ -29,7 +31,9 @@ enum Command {
     Check(check::Arguments),
     /// Report problems of existing objects, as an audit scan would
     Audit(audit::Arguments),
-    /// Print the JSON Schema of the settings, or check a settings file
+    /// Explain a code of a finding: what it means, an example, and what would be accepted
+    Explain(explain::Arguments),
+    /// Print the JSON Schema of the settings, or check settings files
     Settings(settings::Arguments),
     /// Answer Gatekeeper's external data requests and admission webhooks, over TLS
     #[cfg(feature = "server")]
@@ -60,6 +64,7 @@ impl Command {
         match self {
             Command::Check(arguments) => check::run(&arguments),
             Command::Audit(arguments) => audit::run(&arguments),
+            Command::Explain(arguments) => explain::run(&arguments),
             Command::Settings(arguments) => settings::run(&arguments),
             #[cfg(feature = "server")]
             Command::Serve(arguments) => serve::run(&arguments),
@@ -76,8 +81,17 @@ impl Command {
     }
 }
 
+/// The arguments, with `help --help` as `help`: clap takes `--help` for the name of a command there.
+fn arguments() -> Vec<OsString> {
+    let mut arguments: Vec<OsString> = std::env::args_os().collect();
+    if arguments.get(1).is_some_and(|first| first == "help") {
+        arguments.retain(|argument| argument != "--help" && argument != "-h");
+    }
+    arguments
+}
+
 fn main() -> ExitCode {
-    match Cli::parse().command.run() {
+    match Cli::parse_from(arguments()).command.run() {
         Ok(Outcome::Accepted) => ExitCode::SUCCESS,
         Ok(Outcome::Refused) => ExitCode::from(1),
         Err(complaint) => {

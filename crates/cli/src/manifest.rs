@@ -22,12 +22,18 @@ pub struct Identity {
 
 impl fmt::Display for Identity {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{}", self.kind)?;
-        match (&self.namespace, &self.name) {
-            (Some(namespace), Some(name)) => write!(out, " {namespace}/{name}"),
-            (None, Some(name)) => write!(out, " {name}"),
-            (Some(namespace), None) => write!(out, " without a name in {namespace}"),
-            (None, None) => write!(out, " without a name"),
+        out.write_str(&Identity::described(&self.kind, self.namespace.as_deref(), self.name.as_deref()))
+    }
+}
+
+impl Identity {
+    /// An object in words.
+    pub fn described(kind: &str, namespace: Option<&str>, name: Option<&str>) -> String {
+        match (namespace, name) {
+            (Some(namespace), Some(name)) => format!("{kind} {namespace}/{name}"),
+            (None, Some(name)) => format!("{kind} {name}"),
+            (Some(namespace), None) => format!("{kind} without a name in {namespace}"),
+            (None, None) => format!("{kind} without a name"),
         }
     }
 }

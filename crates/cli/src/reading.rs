@@ -1,8 +1,9 @@
 //! What `check` and `audit` read: which files, what in them can be judged, and what could not be.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::complaint::Complaint;
+use crate::config::Config;
 use crate::input::files::{Excludes, File};
 use crate::input::{self, Document, NotJudged, Omitted, Piece, Reason};
 use crate::manifest::Manifest;
@@ -18,6 +19,20 @@ pub struct Reading {
     /// Exit with 2 when something could not be judged, such as a file that is not YAML or a Helm template
     #[arg(long)]
     pub strict: bool,
+}
+
+impl Reading {
+    /// What is left out: what the command line says, and `.placement-guard.yaml`.
+    ///
+    /// # Errors
+    /// A glob that is not one.
+    pub fn excludes(&self, config: &Config) -> Result<Excludes, Complaint> {
+        let excludes = Excludes::new(&self.exclude)?;
+        match &config.exclude {
+            Some((folder, globs)) => excludes.and(folder, globs),
+            None => Ok(excludes),
+        }
+    }
 }
 
 /// What was read, apart from what it is for.
@@ -120,14 +135,7 @@ impl Read {
     /// What was named and cannot be read; with `strict`, whatever was not judged.
     pub fn complete(&self, strict: bool) -> Result<(), Complaint> {
         let mut complaints: Vec<Complaint> = self.hopeless.iter().map(NotJudged::complaint).collect();
-        let missing: usize = self
-            .omitted
-            .count
-            .iter()
-            .filter(|(reason, _)| **reason != Reason::NotKubernetes)
-            .map(|(_, count)| count)
-            .sum();
-        if strict && missing > 0 && complaints.is_empty() {
+        if strict && complaints.is_empty() && self.omitted.count.keys().any(|reason| reason.is_meant()) {
             let problem = format!("not everything was judged: {}", self.omitted.words());
             complaints.push(Complaint::new("--strict", problem, "mend them, or leave them out with `--exclude`"));
         }
@@ -146,9 +154,4 @@ pub fn files(paths: &[PathBuf], excludes: &Excludes, read: &mut Read) -> Result<
     let (files, problems) = input::files::below(paths, excludes)?;
     problems.into_iter().for_each(|problem| read.omitted.add(problem));
     Ok(files)
-}
-
-/// Whether a path is standard input.
-pub fn is_standard_input(path: &Path) -> bool {
-    path.as_os_str() == "-"
 }

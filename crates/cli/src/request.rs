@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use placement_guard::kubernetes::field::{self, Field};
 
-use crate::input::{Document, Members, NotJudged};
+use crate::input::{Document, Members};
+use crate::kinds::{Kinds, Moved, Part};
 use crate::manifest::{self, Identity, Manifest, Operation};
 use crate::reading::Read;
 
@@ -19,6 +20,8 @@ pub struct Asked {
     pub document: Document,
     /// The two objects, where manifests were given.
     pub step: Option<Step>,
+    /// What a part of a custom resource is judged as, and where it is.
+    pub part: Option<(Identity, Moved)>,
 }
 
 /// One object before and after, as JSON.
@@ -28,21 +31,12 @@ pub struct Step {
 }
 
 /// A document on the command line: an AdmissionReview, its request, or a manifest that is to be created.
-pub fn one(document: Document, read: &mut Read) -> Option<Asked> {
+pub fn one(document: Document, kinds: &Kinds, read: &mut Read) -> Vec<Asked> {
     if is_manifest(&document) {
-        let Manifest { identity, document } = read.manifest(document)?;
-        return Some(step(identity, None, document));
+        return read.manifest(document).map(|manifest| step(None, manifest, kinds)).unwrap_or_default();
     }
-    match review(document) {
-        Ok(asked) => {
-            read.took(&asked.document);
-            Some(asked)
-        }
-        Err(wrong) => {
-            read.omit(wrong);
-            None
-        }
-    }
+    read.took(&document);
+    vec![review(document)]
 }
 
 /// Whether a document says its type as a manifest does, and is not an AdmissionReview.
@@ -60,18 +54,18 @@ fn is_manifest(document: &Document) -> bool {
     }
 }
 
-fn review(document: Document) -> Result<Asked, NotJudged> {
+fn review(document: Document) -> Asked {
     let json = document.json().to_owned();
-    let mut asked = Asked { json: json.clone(), identity: None, operation: None, document, step: None };
+    let mut asked = Asked { json: json.clone(), identity: None, operation: None, document, step: None, part: None };
     // The library refuses what cannot be read here, and names the field.
-    let Ok(json) = field::parse(json.as_bytes()) else { return Ok(asked) };
+    let Ok(json) = field::parse(json.as_bytes()) else { return asked };
     let root = Field::root("", &json);
     let text = |field: &Field<'_, '_>, name: &str| field.string_of(name).ok().flatten().map(str::to_owned);
     let request = match text(&root, "kind").as_deref() {
         Some("AdmissionReview") => root.get("request").ok(),
         _ => Some(root),
     };
-    let Some(request) = request else { return Ok(asked) };
+    let Some(request) = request else { return asked };
     let kind = request.get("kind").ok();
     let of_kind = |name: &str| kind.as_ref().and_then(|kind| text(kind, name));
     asked.identity = of_kind("kind").map(|kind| Identity {
@@ -82,7 +76,7 @@ fn review(document: Document) -> Result<Asked, NotJudged> {
         version: of_kind("version").unwrap_or_default(),
     });
     asked.operation = text(&request, "operation");
-    Ok(asked)
+    asked
 }
 
 /// The step from one set of manifests to another: what is only in the new one is created, what is only in the old one is
@@ -90,7 +84,7 @@ fn review(document: Document) -> Result<Asked, NotJudged> {
 ///
 /// An object may be there several times, as in the overlays of a repository. Then those that are equal belong together,
 /// after them those in one file, and after them the others in their order; one that remains is created, or deleted.
-pub fn steps(before: Vec<Manifest>, after: Vec<Manifest>) -> Vec<Asked> {
+pub fn steps(before: Vec<Manifest>, after: Vec<Manifest>, kinds: &Kinds) -> Vec<Asked> {
     let mut old: BTreeMap<Key, Vec<Option<Manifest>>> = BTreeMap::new();
     for manifest in before {
         // Without a name nothing is matched: each makes an object of its own.
@@ -113,10 +107,8 @@ pub fn steps(before: Vec<Manifest>, after: Vec<Manifest>) -> Vec<Asked> {
             *partner = found.and_then(Option::take);
         }
     }
-    let changed = after.into_iter().zip(partners).map(|(Manifest { identity, document }, old)| {
-        step(identity, old.map(|old| old.document.json().to_owned()), document)
-    });
-    let mut asked: Vec<Asked> = changed.collect();
+    let changed = after.into_iter().zip(partners);
+    let mut asked: Vec<Asked> = changed.flat_map(|(new, old)| step(old, new, kinds)).collect();
     let is_new: BTreeSet<&Key> = keys.iter().collect();
     let left = old.into_iter().filter(|(key, _)| !is_new.contains(key)).flat_map(|(_, old)| old);
     asked.extend(left.flatten().map(|Manifest { identity, document }| gone(identity, document)));
@@ -139,15 +131,42 @@ fn key(identity: &Identity) -> Key {
     (group.to_owned(), kind.clone(), namespace, name.clone())
 }
 
-fn step(identity: Identity, before: Option<String>, document: Document) -> Asked {
+/// The requests about one object: of a custom resource, one for each of its parts.
+fn step(old: Option<Manifest>, new: Manifest, kinds: &Kinds) -> Vec<Asked> {
+    let parts = kinds.parts(&new);
+    let Manifest { identity, document } = new;
+    if parts.is_empty() {
+        let before = old.map(|old| old.document.json().to_owned());
+        let after = document.json().to_owned();
+        return vec![asked(identity.clone(), before, after, document, &identity, None)];
+    }
+    let mut old_parts = old.as_ref().map(|old| kinds.parts(old)).unwrap_or_default();
+    let of_part = |part: Part| {
+        let at = old_parts.iter().position(|old| old.moved == part.moved);
+        let before = at.map(|at| old_parts.swap_remove(at).json);
+        let Part { identity: judged_as, json, moved } = part;
+        let part = Some((judged_as.clone(), moved));
+        asked(identity.clone(), before, json, document.clone(), &judged_as, part)
+    };
+    parts.into_iter().map(of_part).collect()
+}
+
+fn asked(
+    identity: Identity,
+    before: Option<String>,
+    after: String,
+    document: Document,
+    judged_as: &Identity,
+    part: Option<(Identity, Moved)>,
+) -> Asked {
     let operation = if before.is_some() { Operation::Update } else { Operation::Create };
-    let after = document.json().to_owned();
     Asked {
-        json: manifest::request(&identity, operation, before.as_deref(), Some(&after)),
+        json: manifest::request(judged_as, operation, before.as_deref(), Some(&after)),
         identity: Some(identity),
         operation: Some(operation.name().to_owned()),
         document,
         step: Some(Step { before, after: Some(after) }),
+        part,
     }
 }
 
@@ -159,6 +178,7 @@ fn gone(identity: Identity, document: Document) -> Asked {
         operation: Some(Operation::Delete.name().to_owned()),
         document,
         step: Some(Step { before: Some(before), after: None }),
+        part: None,
     }
 }
 

@@ -5,61 +5,42 @@
 //! `/var/lib/kubelet/plugins/NAME/csi.sock` does, or in an argument or a variable. One that registers a driver and names
 //! none may belong to any.
 
-use std::fmt;
-
-use serde::Serialize;
 use serde_json::Value;
+use templates::findings::{NOT_TOGETHER, SECRETS_NEED_SERVERS};
 
+use crate::input::{Document, shown};
 use crate::manifest::Identity;
+use crate::report::{Effect, Found, Report, Subject};
 
 /// A CSIDriver whose tokens are in `secrets`.
 #[derive(Debug)]
-pub struct Switched {
-    pub name: String,
-    pub location: String,
+struct Switched {
+    name: String,
+    subject: Subject,
+    line: usize,
+    column: usize,
 }
 
 /// A DaemonSet that may be the node plugin of a driver.
 #[derive(Debug)]
-pub struct NodePlugin {
-    pub name: String,
-    pub location: String,
+struct NodePlugin {
+    name: String,
+    location: String,
     words: Vec<String>,
     names_no_driver: bool,
-}
-
-/// Two documents that must not be applied together.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct NotTogether {
-    pub csi_driver: String,
-    pub csi_driver_at: String,
-    pub daemon_set: String,
-    pub daemon_set_at: String,
-}
-
-impl fmt::Display for NotTogether {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            out,
-            "not together: CSIDriver `{}` ({}) puts its tokens into `secrets`, and DaemonSet `{}` ({}) brings the driver \
-             to the nodes; apply the DaemonSet first, wait for `kubectl rollout status`, then apply the CSIDriver",
-            self.csi_driver, self.csi_driver_at, self.daemon_set, self.daemon_set_at
-        )
-    }
 }
 
 /// What a set of documents has of both.
 #[derive(Debug, Default)]
 pub struct Rollout {
-    pub switched: Vec<Switched>,
-    pub plugins: Vec<NodePlugin>,
+    switched: Vec<Switched>,
+    plugins: Vec<NodePlugin>,
 }
 
 impl Rollout {
     /// Takes in an object as it is to be applied, and as it was where that is known. What a cluster stores already (it
     /// has a `uid` and nothing is known from before) is not about to be applied.
-    pub fn see(&mut self, identity: &Identity, location: impl Fn() -> String, before: Option<&str>, after: &str) {
+    pub fn see(&mut self, identity: &Identity, document: &Document, before: Option<&str>, after: &str) {
         let kind = (identity.group.as_str(), identity.kind.as_str());
         if !matches!(kind, ("storage.k8s.io", "CSIDriver") | ("apps", "DaemonSet")) {
             return;
@@ -75,33 +56,69 @@ impl Rollout {
         };
         if kind.1 == "CSIDriver" {
             if in_secrets(&new) && !old.as_ref().is_some_and(in_secrets) {
-                self.switched.push(Switched { name: full_name(), location: location() });
+                let subject = Subject::of(identity, None, document);
+                let place = document.find(IN_SECRETS).key;
+                self.switched.push(Switched { name: full_name(), subject, line: place.line, column: place.column });
             }
         } else if old.as_ref().and_then(|old| old.pointer(POD)) != new.pointer(POD) {
             let words = words(&new);
             let registers = words.iter().any(|word| word.contains("node-driver-registrar"));
             let names_no_driver = registers && !words.iter().any(|word| word == "plugins");
-            self.plugins.push(NodePlugin { name: full_name(), location: location(), words, names_no_driver });
+            let location = format!("{}:{}", shown(&document.file), document.line);
+            self.plugins.push(NodePlugin { name: full_name(), location, words, names_no_driver });
         }
     }
 
-    /// Every pair, in order.
-    pub fn not_together(&self) -> Vec<NotTogether> {
-        let pairs = self.switched.iter().flat_map(|driver| {
-            let plugins = self.plugins.iter();
-            let own = plugins.filter(|plugin| plugin.names_no_driver || plugin.words.contains(&driver.name));
-            own.map(|plugin| NotTogether {
-                csi_driver: driver.name.clone(),
-                csi_driver_at: driver.location.clone(),
-                daemon_set: plugin.name.clone(),
-                daemon_set_at: plugin.location.clone(),
-            })
-        });
-        let mut pairs: Vec<NotTogether> = pairs.collect();
-        pairs.sort();
-        pairs
+    /// Adds what is found to the report. `is_change` says whether the documents are about to be applied: then a driver that is
+    /// switched alone is warned of too.
+    pub fn find(&self, is_change: bool, report: &mut Report) {
+        for driver in &self.switched {
+            let is_own = |plugin: &&NodePlugin| plugin.names_no_driver || plugin.words.contains(&driver.name);
+            let mut own: Vec<&NodePlugin> = self.plugins.iter().filter(is_own).collect();
+            own.sort_by_key(|plugin| &plugin.name);
+            for plugin in &own {
+                let message = format!(
+                    "not together: CSIDriver `{}` puts its tokens into `secrets`, and DaemonSet `{}` ({}) brings the driver to \
+                     the nodes",
+                    driver.name, plugin.name, plugin.location
+                );
+                let accepted =
+                    "accepted: apply the DaemonSet first, wait for `kubectl rollout status`, then apply the CSIDriver";
+                report.find_at(&driver.subject, driver.found(NOT_TOGETHER, Effect::Refuses, message, accepted));
+            }
+            if is_change && own.is_empty() {
+                let message = format!(
+                    "tokens in `secrets` need new servers: CSIDriver `{}` puts its tokens into `secrets`, which API servers \
+                     and kubelets know from 1.35 on",
+                    driver.name
+                );
+                let accepted = "upgrade API servers and kubelets to 1.35 or later first, then the driver on every node, then \
+                    apply this: an older API server drops the field";
+                report.find_at(&driver.subject, driver.found(SECRETS_NEED_SERVERS, Effect::Warns, message, accepted));
+            }
+        }
     }
 }
+
+impl Switched {
+    fn found(&self, code: &str, effect: Effect, message: String, accepted: &str) -> Found {
+        let details = vec![format!("{IN_SECRETS}: `true`"), accepted.to_owned()];
+        Found {
+            code: code.to_owned(),
+            effect,
+            message,
+            details,
+            field: Some(IN_SECRETS.to_owned()),
+            line: self.line,
+            column: self.column,
+            silenced: None,
+            in_baseline: false,
+        }
+    }
+}
+
+/// The field that moves the tokens.
+const IN_SECRETS: &str = "spec.serviceAccountTokenInSecrets";
 
 const POD: &str = "/spec/template/spec";
 

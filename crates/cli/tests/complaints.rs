@@ -7,7 +7,7 @@ mod program;
 use program::Folder;
 
 /// A file for `check`, and the complaint about it.
-const REQUESTS: [(&str, &[u8], &str); 17] = [
+const REQUESTS: [(&str, &[u8], &str); 10] = [
     (
         "cut.json",
         b"{\"operation\": \"CREATE\",\n \"kind\": }",
@@ -17,71 +17,32 @@ const REQUESTS: [(&str, &[u8], &str); 17] = [
     (
         "open.yaml",
         b"operation: [1\nkind: 2\n",
-        "open.yaml:2:5: is not usable YAML: illegal placement of ':' indicator; correct it",
-    ),
-    (
-        "twice.yaml",
-        b"operation: CREATE\noperation: DELETE\n",
-        "twice.yaml:2:1: is not usable YAML: duplicate mapping key `operation` is not allowed here; correct it",
+        "open.yaml:2:5: is not usable YAML: did not find expected ',' or ']' while parsing a flow sequence; correct it",
     ),
     (
         "tab.yaml",
         b"object:\n\tspec: {}\n",
-        "tab.yaml:2:2: is not usable YAML: tabs disallowed within this context (block indentation); correct it",
+        "tab.yaml:2:1: is not usable YAML: found character that cannot start any token while scanning for the next token; \
+         correct it",
     ),
     (
         "alias.yaml",
         b"operation: CREATE\nobject: *pod\n",
-        "alias.yaml:2:9: is not usable YAML: reference to unknown value; correct it",
+        "alias.yaml:2:9: is not usable YAML: the alias `*pod` has no anchor before it; correct it",
     ),
     (
         "infinite.yaml",
         b"operation: CREATE\nobject: {a: .inf}\n",
-        "infinite.yaml:2:13: is not usable YAML: value `.inf` is not a finite number; correct it",
+        "infinite.yaml:2:13: is not usable YAML: a number must be finite; correct it",
     ),
-    (
-        "second.yaml",
-        b"operation: DELETE\n---\noperation: {\n",
-        "second.yaml:3:12: is not usable YAML: unclosed bracket '{'; correct it",
-    ),
-    ("latin.yaml", b"operation: \xe4\n", "latin.yaml: is not UTF-8 at byte 11; save it as UTF-8"),
-    ("empty.yaml", b"", "empty.yaml: holds no document; give an AdmissionReview or its request"),
-    ("comment.yaml", b"# later\n---\n", "comment.yaml: holds no document; give an AdmissionReview or its request"),
-    (
-        "other.json",
-        b"\n{\"foo\": 1}",
-        "other.json:2: has neither `kind` nor `operation` nor `object`, as a request has; give an AdmissionReview or its \
-         `request`",
-    ),
+    ("latin.yaml", b"operation: \xe4\n", "latin.yaml:1:1: is not UTF-8 at byte 11; save it as UTF-8"),
     (
         "text.yaml",
         b"---\nsome text\n",
-        "text.yaml:2: has neither `kind` nor `operation` nor `object`, as a request has; give an AdmissionReview or its \
-         `request`",
+        "text.yaml:2:1: a manifest: must be an object, is a string: `some text`; correct the manifest",
     ),
-    (
-        "pod.yaml",
-        b"# A pod.\napiVersion: v1\nkind: Pod\n",
-        "pod.yaml:2: is a `Pod`, neither an AdmissionReview nor a request; give manifests with `--before` and `--after`",
-    ),
-    (
-        "list.yaml",
-        b"apiVersion: v1\nkind: PodList\nitems:\n- spec: {}\n",
-        "list.yaml:4: has neither `kind` nor `operation` nor `object`, as a request has; give an AdmissionReview or its \
-         `request`",
-    ),
-    (
-        "deep.yaml",
-        b"",
-        "deep.yaml:1:135: is not usable YAML: YAML document too large or too complex: limits breached: Depth { depth: 128 }; \
-         correct it",
-    ),
-    (
-        "bomb.yaml",
-        b"",
-        "bomb.yaml:6:29: is not usable YAML: YAML document too large or too complex: limits breached: RecordedAnchorEvents \
-         { recorded_anchor_events: 1000001 }; correct it",
-    ),
+    ("deep.yaml", b"", "deep.yaml:1:135: is not usable YAML: it is nested more than 127 levels deep; correct it"),
+    ("bomb.yaml", b"", "bomb.yaml:6:32: is not usable YAML: its aliases repeat more than 4 MiB; correct it"),
 ];
 
 fn folder() -> Folder {
@@ -119,20 +80,11 @@ fn requests_that_cannot_be_read() {
 fn manifests_that_cannot_be_read() {
     let folder = folder();
     let after = |text: &str| folder.write("after.yaml", text).run("check --settings settings.yaml --after after.yaml");
-    after("").complained("after.yaml: holds no document; write manifests into it");
-    after("kind: Pod\n").complained("after.yaml:1: has no `apiVersion` or no `kind`; give both");
-    after("apiVersion: v1\nkind: Pod\n---\napiVersion: v1\n")
-        .complained("after.yaml:4: has no `apiVersion` or no `kind`; give both");
     after("- apiVersion: v1\n")
-        .complained("after.yaml:1: a manifest: must be an object, but is a list of 1 item; correct the manifest");
-    after("apiVersion: v1\nkind: Pod\nmetadata: {name: yes}\n")
-        .complained("after.yaml:1: metadata.name: must be a string, but is a boolean: `true`; correct the manifest");
-    let pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: a, namespace: b}\n";
-    after(&format!("{pod}---\n{pod}")).complained("after.yaml:5: Pod b/a appears twice; remove one of them");
-    folder.write("before.yaml", pod).write("more.yaml", pod);
-    folder
-        .run("check --settings settings.yaml --before before.yaml --before more.yaml")
-        .complained("more.yaml:1: Pod b/a appears twice; remove one of them");
+        .complained("after.yaml:1:1: a manifest: must be an object, but is a list of 1 item; correct the manifest");
+    after("apiVersion: v1\nkind: Pod\nmetadata: {name: yes}\n").complained(
+        "after.yaml:3:18: metadata.name: must be a string, but is a boolean: `true`; write it in quotes; correct the manifest",
+    );
 }
 
 #[test]
@@ -150,7 +102,7 @@ fn files_that_are_not_there_and_not_what_they_should_be() {
         ("--settings settings.yaml --before absent.yaml", format!("absent.yaml: {missing}")),
         (
             "--settings settings.yaml folder",
-            String::from("folder: cannot be read: Is a directory (os error 21); name a file, or `-`"),
+            String::from("folder: holds no file that ends in `.yaml`, `.yml` or `.json`; name another folder"),
         ),
         ("--settings - -", String::from("standard input: is named twice; give the other as a file")),
         ("--settings settings.yaml - -", String::from("standard input: is named twice; give the other as a file")),
@@ -160,7 +112,7 @@ fn files_that_are_not_there_and_not_what_they_should_be() {
         ),
         (
             "--settings settings.yaml --nodes node.yaml request.json",
-            format!("node.yaml:1: metadata.labels.a: must be a string, but is a number: `5`; {nodes}"),
+            format!("node.yaml:1: metadata.labels.a: must be a string, but is a number: `5`; write it in quotes; {nodes}"),
         ),
         (
             "--settings settings.yaml --nodes nameless.yaml request.json",
@@ -177,13 +129,16 @@ fn files_that_are_not_there_and_not_what_they_should_be() {
 fn wrong_usage_names_the_option() {
     let folder = folder();
     let cases = [
-        ("check request.json", "--settings <FILE>"),
-        ("check --settings settings.yaml", "<REQUEST>..."),
+        ("check request.json", "--settings <PATH>"),
+        ("check --settings settings.yaml", "<PATH>..."),
         (
             "check --settings settings.yaml request.json --after request.json",
-            "'[REQUEST]...' cannot be used with '--after <FILE>'",
+            "'[PATH]...' cannot be used with '--after <PATH>...'",
         ),
-        ("check --settings settings.yaml request.json --output xml", "[possible values: text, json, yaml, github]"),
+        (
+            "check --settings settings.yaml request.json --output xml",
+            "[possible values: text, json, yaml, github, sarif, junit]",
+        ),
         ("check --settings settings.yaml request.json --insecure", "--module <FILE|REFERENCE>"),
         ("check --settings settings.yaml request.json --require-digest", "--module <FILE|REFERENCE>"),
         ("check --settings settings.yaml request.json --verify-key key.pub", "--module <FILE|REFERENCE>"),

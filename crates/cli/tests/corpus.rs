@@ -53,9 +53,23 @@ fn as_the_module_says(verdict: &Value) -> Value {
     })
 }
 
-/// As the program prints JSON.
-fn pretty(value: &impl serde::Serialize) -> String {
-    serde_json::to_string_pretty(value).unwrap() + "\n"
+/// The verdict as it follows from the findings: they are all that there is to say.
+fn as_findings_say(judged: &Value) -> Value {
+    let findings = judged["findings"].as_array().unwrap();
+    let lines = |found: &Value| -> Vec<String> {
+        let details = found["details"].as_array().unwrap().iter();
+        [&found["message"]].into_iter().chain(details).map(|line| line.as_str().unwrap().to_owned()).collect()
+    };
+    let of = |effect: &str, separator: &str| -> Vec<String> {
+        let all = findings.iter().filter(|found| found["effect"] == effect);
+        all.map(|found| lines(found).join(separator)).collect()
+    };
+    let refusals = of("refuses", "\n  ");
+    let mut verdict = judged["verdict"].clone();
+    verdict["message"] = if refusals.is_empty() { Value::Null } else { Value::from(refusals.join("\n")) };
+    verdict["warnings"] = Value::from(of("warns", "; "));
+    verdict["allowed"] = Value::from(refusals.is_empty());
+    verdict
 }
 
 #[test]
@@ -68,11 +82,13 @@ fn every_request_gets_the_verdict_of_the_library_and_the_answer_of_its_case() {
         let given = given(&folder, case.cluster());
         let ran = folder.pipe(request.to_string(), &format!("check --settings settings.json --output json {given} -"));
         let verdict = library(&case);
-        assert_eq!(ran.out, pretty(&verdict), "{}: {}", case.name, ran.err);
+        let report: Value = serde_json::from_str(&ran.out).unwrap_or_else(|_| panic!("{}: {}", case.name, ran.err));
+        let printed = &report["objects"][0]["verdict"];
+        assert_eq!(*printed, json!(verdict), "{}: {}", case.name, ran.err);
         assert_eq!(ran.code, Some(i32::from(!verdict.allowed)), "{}", case.name);
         assert_says_little(&ran.err, &case.name);
-        let printed: Value = serde_json::from_str(&ran.out).unwrap();
-        assert_eq!(case.check(&as_the_module_says(&printed)), Ok(()), "{}", case.name);
+        assert_eq!(case.check(&as_the_module_says(printed)), Ok(()), "{}", case.name);
+        assert_eq!(as_findings_say(&report["objects"][0]), *printed, "{}", case.name);
         judged += 1;
     }
     assert!(judged > 300, "only {judged} requests");
@@ -84,13 +100,15 @@ fn settings_that_a_case_refuses_are_refused_with_its_words() {
     let mut refused = 0;
     for case in cases().into_iter().filter(|case| case.request().is_none()) {
         let ran = folder.pipe(case.settings(), "settings check -");
-        assert_eq!((ran.code, ran.out.as_str()), (Some(1), ""), "{}", case.name);
+        assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{}", case.name);
         let unreadable = verdict::validate_settings(str::from_utf8(&case.settings()).unwrap()).unwrap_err();
         let message = format!("{}: {}", unreadable.path, unreadable.problem);
         let answer = json!({"valid": false, "message": format!("settings are not valid: {message}")});
         assert_eq!(case.check(&answer), Ok(()), "{}", case.name);
-        let place = ran.err.strip_suffix(&format!(": {message}; `placement-guard settings` prints what is known\n"));
-        let place = place.and_then(|place| place.strip_prefix("error: standard input:1:"));
+        // Everything that is wrong is said; this comes first.
+        let first = ran.err.lines().next().unwrap();
+        let said = first.split_once(&format!(": {message}; "));
+        let place = said.and_then(|(place, _)| place.strip_prefix("error: standard input:1:"));
         assert!(place.is_some_and(|column| column.parse::<usize>().is_ok()), "{}: {}", case.name, ran.err);
         refused += 1;
     }
@@ -111,10 +129,8 @@ fn documents_in_yaml_and_reviews_around_them_change_no_verdict() {
         let ran = folder.run(&format!("check --settings settings.json --output json {given} requests.yaml"));
         let verdicts: Vec<Verdict> = cases.iter().map(library).collect();
         let printed: Value = serde_json::from_str(&ran.out).unwrap_or_else(|_| panic!("{}", ran.err));
-        let printed: Vec<Value> = match cases.len() {
-            1 => vec![printed],
-            _ => printed.as_array().unwrap().iter().map(|judged| judged["verdict"].clone()).collect(),
-        };
+        let printed = printed["objects"].as_array().unwrap().iter();
+        let printed: Vec<Value> = printed.map(|judged| judged["verdict"].clone()).collect();
         for ((case, verdict), printed) in cases.iter().zip(&verdicts).zip(&printed) {
             assert_eq!(&serde_json::from_value::<Verdict>(printed.clone()).unwrap(), verdict, "{}", case.name);
         }

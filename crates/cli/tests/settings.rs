@@ -72,15 +72,40 @@ fn what_is_wrong_is_said_with_line_and_column() {
     let folder = Folder::new();
     for (complaint, settings) in PLACES {
         let ran = folder.write("settings.yaml", settings).run("settings check settings.yaml");
-        assert_eq!((ran.code, ran.out.as_str()), (Some(1), ""), "{settings}");
+        assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{settings}");
         let begin = format!("error: {complaint}");
         assert!(ran.err.starts_with(&begin), "expected {complaint}\ngot {}", ran.err);
-        assert!(ran.err.ends_with("; `placement-guard settings` prints what is known\n"), "{}", ran.err);
+        let remedies = ["; `placement-guard settings` prints what is known\n", "`?\n"];
+        assert!(remedies.iter().any(|remedy| ran.err.ends_with(remedy)), "{}", ran.err);
         // `check` with these settings says the same.
         for command in ["check --settings settings.yaml request.json", "audit --settings settings.yaml ."] {
             let judged = folder.run(command);
             assert_eq!((judged.code, judged.err), (Some(2), ran.err.clone()), "{command}");
         }
+    }
+}
+
+#[test]
+fn everything_that_is_wrong_in_several_files_is_said_at_once_with_what_may_be_meant() {
+    let folder = Folder::new();
+    folder.write("good.yaml", "nodeTaints: {}\n");
+    folder.write("a.yaml", "volumeNodeAfinity: {}\ntolerations:\n  enforcement: wran\n  allowed: [{key: 5}]\n");
+    folder.write("b.yaml", "localVolumes: {pined: true}\n");
+    let ran = folder.run("settings check a.yaml good.yaml b.yaml absent.yaml");
+    assert_eq!((ran.code, ran.out.as_str()), (Some(2), "good.yaml: these settings can be used\n"));
+    let begins = [
+        ("error: a.yaml:1:1: volumeNodeAfinity: is not a known key", "; did you mean `volumeNodeAffinity`?"),
+        ("error: a.yaml:3:16: tolerations.enforcement: must be one of", "; did you mean `warn`?"),
+        (
+            "error: a.yaml:4:19: tolerations.allowed[0].key: must be a string, is a number: `5`; write it in quotes",
+            "known",
+        ),
+        ("error: b.yaml:1:16: localVolumes.pined: is not a known key", "; did you mean `pinned`?"),
+        ("error: absent.yaml: cannot be read", "name a file, or `-`"),
+    ];
+    assert_eq!(ran.err.lines().count(), begins.len(), "{}", ran.err);
+    for (line, (begin, end)) in ran.err.lines().zip(begins) {
+        assert!(line.starts_with(begin) && line.ends_with(end), "{line}\nis not {begin} … {end}");
     }
 }
 
@@ -94,10 +119,12 @@ fn a_file_that_is_no_settings_file_is_no_decision() {
     check("a: {}\n---\nb: {}\n")
         .complained("settings.yaml:3: is another document; leave one: settings, such as `volumeNodeAffinity: {}`");
     check("volumeNodeAffinity: {}\nvolumeNodeAffinity: {}\n").complained(
-        "settings.yaml:2:1: is not usable YAML: duplicate mapping key `volumeNodeAffinity` is not allowed here; correct it",
+        "settings.yaml:2:1: volumeNodeAffinity: appears twice; `placement-guard settings` prints what is known",
     );
     check("volumeNodeAffinity: [\n")
-        .complained("settings.yaml:1:21: is not usable YAML: unclosed bracket '['; correct it");
+        .complained(
+            "settings.yaml:2:1: is not usable YAML: did not find expected node content while parsing a flow node; correct it",
+        );
     folder
         .run("settings check absent.yaml")
         .complained("absent.yaml: cannot be read: No such file or directory (os error 2); name a file, or `-`");

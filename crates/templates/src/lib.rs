@@ -2,6 +2,7 @@
 //! `policies/gatekeeper/rego/` the ConstraintTemplates; the page of the settings; and the configuration of the plain webhook.
 
 pub mod findings;
+pub mod findings_page;
 pub mod openapi;
 pub mod rule_files;
 pub mod schema;

@@ -1,9 +1,10 @@
 //! `docs/settings.md`: every setting and every finding, by rule, from the schema and the table of findings.
 
-use placement_guard::rules::finding::{Code, Severity};
+use placement_guard::rules::finding::Code;
 use serde_json::Value;
 
-use crate::findings::FINDINGS;
+use crate::findings::{Explained, FINDINGS};
+use crate::findings_page::effect;
 use crate::{RULES, schema};
 
 /// The whole page.
@@ -24,13 +25,13 @@ pub fn text() -> String {
         page.push_str(&format!("```yaml\n{}```\n\n", example(rule.section)));
         page.push_str(&keys(&schema, section, &|key| !SHARED.contains(&key)));
         page.push_str("\n| finding | effect | means | accepted |\n|---|---|---|---|\n");
-        for found in FINDINGS.iter().filter(|found| found.code.section() == Some(rule.section)) {
-            page.push_str(&row(found.code, found.means, found.mend));
+        for found in FINDINGS.iter().filter(|found| found.code.and_then(Code::section) == Some(rule.section)) {
+            page.push_str(&row(found));
         }
     }
     page.push_str("\n## From every rule\n\n| finding | effect | means | accepted |\n|---|---|---|---|\n");
-    for found in FINDINGS.iter().filter(|found| found.code.section().is_none()) {
-        page.push_str(&row(found.code, found.means, found.mend));
+    for found in FINDINGS.iter().filter(|found| found.code.and_then(Code::section).is_none()) {
+        page.push_str(&row(found));
     }
     page
 }
@@ -38,12 +39,9 @@ pub fn text() -> String {
 /// The keys that every section has.
 const SHARED: [&str; 2] = ["enforcement", "exempt"];
 
-fn row(code: Code, means: &str, mend: &str) -> String {
-    let effect = match code.severity() {
-        Severity::Refuses => "refuses",
-        Severity::Warns => "warns",
-    };
-    format!("| `{}` | {effect} | {means} | {mend} |\n", code.name())
+fn row(found: &Explained) -> String {
+    let Explained { name, means, mend, severity, .. } = found;
+    format!("| [`{name}`](findings.md#{name}) | {} | {means} | {mend} |\n", effect(*severity))
 }
 
 /// The example of a section, taken from `docs/examples/settings.yaml`.

@@ -1,8 +1,8 @@
 //! The committed templates, the schema and the webhook are what their sources make. `BLESS=1` writes new ones.
 
-use placement_guard::rules::finding::Code;
-use templates::findings::FINDINGS;
-use templates::{RULES, file, template, webhook};
+use placement_guard::rules::finding::{Code, Severity};
+use templates::findings::{self, FINDINGS};
+use templates::{RULES, file, findings_page, template, webhook};
 
 #[test]
 fn the_schema_is_what_its_types_make() {
@@ -16,13 +16,45 @@ fn the_page_of_the_settings_is_what_the_tables_make() {
 
 #[test]
 fn every_finding_is_explained_once_in_report_order() {
-    let explained: Vec<Code> = FINDINGS.iter().map(|found| found.code).collect();
+    let explained: Vec<Code> = FINDINGS.iter().filter_map(|found| found.code).collect();
     assert_eq!(explained, Code::ALL);
-    for found in FINDINGS {
+    for found in findings::all() {
         for sentence in [found.means, found.mend] {
-            assert!(sentence.ends_with('.') && !sentence.contains('|'), "{}: {sentence}", found.code.name());
+            assert!(sentence.ends_with('.') && !sentence.contains('|'), "{}: {sentence}", found.name);
         }
     }
+}
+
+#[test]
+fn the_page_of_the_findings_is_what_the_table_makes() {
+    testkit::golden::assert_golden(file("../../docs/findings.md"), &findings_page::text());
+}
+
+/// An example is judged as it is written, and has the finding that it stands for.
+#[test]
+fn every_example_of_a_finding_has_it() {
+    let mut judged = 0;
+    for found in FINDINGS {
+        let Some(example) = found.example else { continue };
+        let case: serde_json::Value = serde_saphyr::from_str(example).unwrap();
+        let (group, version) = case["after"]["apiVersion"].as_str().unwrap().split_once('/').unwrap_or(("", "v1"));
+        let kind = serde_json::json!({"group": group, "version": version, "kind": case["after"]["kind"]});
+        let operation = if case["before"].is_null() { "CREATE" } else { "UPDATE" };
+        let request = serde_json::json!({
+            "kind": kind,
+            "operation": operation,
+            "name": case["after"]["metadata"]["name"],
+            "namespace": case["after"]["metadata"]["namespace"],
+            "userInfo": {"username": "ada"},
+            "object": case["after"],
+            "oldObject": case["before"],
+        });
+        let verdict = placement_guard::verdict::check(&case["settings"].to_string(), &request.to_string());
+        assert!(verdict.findings.iter().any(|code| code == found.name), "{}: {verdict:?}", found.name);
+        assert_eq!(verdict.allowed, found.severity == Severity::Warns, "{}: {verdict:?}", found.name);
+        judged += 1;
+    }
+    assert!(judged > 30, "only {judged} examples were judged");
 }
 
 #[test]

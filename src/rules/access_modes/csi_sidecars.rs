@@ -153,7 +153,7 @@ impl<'i> Sidecar<'i> {
             short(self.image.tag.unwrap_or_default(), 128)
         );
         Finding::new(Code::SidecarTooOld, headline)
-            .detail(format!("{}: `{}`", field.path_in_object(), short(image, 300)))
+            .at(field.path_in_object(), &format!("`{}`", short(image, 300)))
             .detail(format!("accepted: {}", self.accepted()))
     }
 
@@ -168,7 +168,7 @@ impl<'i> Sidecar<'i> {
             (None, true) => "the tag does not name a single version of kubernetes-csi",
         };
         Finding::new(Code::SidecarVersionUnknown, headline)
-            .detail(format!("{}: `{}`", field.path_in_object(), short(image, 300)))
+            .at(field.path_in_object(), &format!("`{}`", short(image, 300)))
             .detail(why)
             .detail(format!("make sure that it is {}", self.accepted()))
     }

@@ -222,7 +222,7 @@ fn single_writer(claim: &Claim<'_>, claims: &Claims<'_>, level: &str, proposed: 
         class => format!("its StorageClass: `{}`", short(class, 120)),
     };
     Finding::new(Code::SingleWriterRequired, headline)
-        .detail(format!("{}: {}", claims.path(claim), listed(&claim.access_modes)))
+        .at(claims.path(claim), &listed(&claim.access_modes))
         .detail(class)
         .detail(format!(
             "{proposed}: only `{ONE_POD}`, with a CSI driver; the modes of an existing claim cannot change, so create a \
@@ -238,7 +238,7 @@ fn beside_one_pod<'v>(modes: &AccessModes<'v>) -> Option<&'v str> {
 fn not_alone_in(modes: &AccessModes<'_>, other: &str, what: &str, path: &str) -> Finding {
     let headline = format!("access mode not alone: {what} lists `{}` next to `{ONE_POD}`", short(other, 60));
     Finding::new(Code::RwopNotAlone, headline)
-        .detail(format!("{path}: {}", listed(modes)))
+        .at(path, &listed(modes))
         .detail("a volume cannot promise both single-pod and shared access")
         .detail(format!("accepted: only `{ONE_POD}`, or a list without it"))
 }
@@ -261,7 +261,7 @@ fn judge_volume(request: &Request<'_, '_>, budget: &mut Budget, report: &mut Rep
         let source = new.other.map_or_else(|| String::from("no known source"), |name| format!("the source `{name}`"));
         let headline = format!("access mode not on CSI: volume `{name}` has `{ONE_POD}` and {source}");
         let finding = Finding::new(Code::RwopNotCsi, headline)
-            .detail(format!("spec.accessModes: {}", listed(&new.access_modes)))
+            .at("spec.accessModes", &listed(&new.access_modes))
             .detail(format!("only CSI volumes, and those that migrate to CSI, support `{ONE_POD}`"))
             .detail(format!("accepted: `csi`, {}; or another access mode", quoted(&MIGRATED_TO_CSI)));
         report.find(finding);

@@ -252,7 +252,7 @@ fn by_workload(request: &Request<'_, '_>, claim: &str, field: &str, why: &Why) -
         why.what
     );
     Finding::new(Code::RwopShared, headline)
-        .detail(format!("{field}: `{claim}`"))
+        .at(field, &format!("`{claim}`"))
         .detail(why.field.clone())
         .detail("only one pod at a time may use the claim: the others stay `Pending`")
         .detail(format!("accepted: {}", why.accepted))
@@ -302,7 +302,7 @@ impl<'v> Newcomer<'v> {
             format!("the new pod stays `Pending` until `{other}` has ended; a pod of higher priority would evict it")
         };
         Finding::new(Code::RwopShared, headline)
-            .detail(format!("{field}: `{claim}`"))
+            .at(field, &format!("`{claim}`"))
             .detail(place)
             .detail(outcome)
             .detail("accepted: the same pod when the other has ended, or another claim")

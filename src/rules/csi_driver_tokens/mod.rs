@@ -35,6 +35,9 @@ const WHY_SECRETS: &[&str] = &[
     "in an incident, `enforcement: warn` or `exempt` in the settings of `csiDriverTokens` lets this request pass",
 ];
 
+/// Where a driver says how it gets its tokens.
+const IN_SECRETS: &str = "spec.serviceAccountTokenInSecrets";
+
 /// The audiences that an API server has unless `--api-audiences` or the issuer says otherwise.
 const API_SERVER_AUDIENCES: [&str; 2] =
     ["https://kubernetes.default.svc", "https://kubernetes.default.svc.cluster.local"];
@@ -206,14 +209,14 @@ struct Judgement<'j> {
 impl Judgement<'_> {
     fn volume_context(&self, report: &mut Report) {
         let (name, now, before) = (&self.name, self.new.audiences_in_volume_context(), self.old);
-        let field = shown("spec.serviceAccountTokenInSecrets", self.new.token_in_secrets);
+        let value = shown(self.new.token_in_secrets);
         let added = added(&now, &before.audiences_in_volume_context());
         if self.rule.require_secrets && !added.is_empty() {
             let headline = format!(
                 "token in volume context: driver `{name}` gets service-account tokens in `volume_context`, not in `secrets`"
             );
             let mut finding = Finding::new(Code::TokenInVolumeContext, headline)
-                .detail(format!("{field}, with tokens for {}", audiences(&added)));
+                .at(IN_SECRETS, &format!("{value}, with tokens for {}", audiences(&added)));
             for line in WHY_SECRETS {
                 finding = finding.detail(*line);
             }
@@ -225,7 +228,7 @@ impl Judgement<'_> {
                  in `volume_context`"
             );
             let finding = Finding::new(Code::TokenBackToVolumeContext, headline)
-                .detail(format!("{field}, was `true`, with tokens for {}", audiences(&now)))
+                .at(IN_SECRETS, &format!("{value}, was `true`, with tokens for {}", audiences(&now)))
                 .detail("`volume_context` is not kept secret: a token that is logged there is valid until it expires")
                 .detail("a driver that no longer reads `volume_context` gets no token at all");
             report.find(finding);
@@ -248,8 +251,10 @@ impl Judgement<'_> {
                 let audience = audience(request.audience);
                 let headline =
                     format!("token audience not allowed: driver `{}` asks for tokens for {audience}", self.name);
-                let mut finding = Finding::new(Code::TokenAudienceNotAllowed, headline)
-                    .detail(format!("spec.tokenRequests[{index}].audience: `{}`", short(request.audience, 200)));
+                let mut finding = Finding::new(Code::TokenAudienceNotAllowed, headline).at(
+                    format!("spec.tokenRequests[{index}].audience"),
+                    &format!("`{}`", short(request.audience, 200)),
+                );
                 if request.audience.is_empty() {
                     finding = finding.detail(
                         "with such a token the driver can act as the pod when it calls the API server; to allow this, \
@@ -292,7 +297,7 @@ impl Judgement<'_> {
                     }
                 };
                 let finding = Finding::new(Code::TokenExpirationOutOfRange, headline)
-                    .detail(format!("spec.tokenRequests[{index}].expirationSeconds: {value}"))
+                    .at(format!("spec.tokenRequests[{index}].expirationSeconds"), &value)
                     .detail(format!("the tokens are for {}", audience(request.audience)));
                 if request.expiration_seconds == Some(lifetime) || lifetime == DEFAULT_EXPIRATION_SECONDS {
                     return finding;
@@ -321,11 +326,10 @@ impl Judgement<'_> {
             self.name
         );
         let finding = Finding::new(Code::TokenRepublishMissing, headline)
-            .detail(format!(
-                "{}, with tokens for {}",
-                shown("spec.requiresRepublish", self.new.requires_republish),
-                audiences(&added)
-            ))
+            .at(
+                "spec.requiresRepublish",
+                &format!("{}, with tokens for {}", shown(self.new.requires_republish), audiences(&added)),
+            )
             .detail(
                 "accepted: `requiresRepublish: true`, with which the kubelet passes fresh tokens to the driver \
                  periodically",
@@ -340,8 +344,8 @@ fn added<'a>(now: &[&'a str], before: &[&'a str]) -> Vec<&'a str> {
     now.iter().filter(|audience| !before.contains(audience)).copied().collect()
 }
 
-fn shown(path: &str, value: Option<bool>) -> String {
-    value.map_or_else(|| format!("{path}: absent"), |value| format!("{path}: `{value}`"))
+fn shown(value: Option<bool>) -> String {
+    value.map_or_else(|| String::from("absent"), |value| format!("`{value}`"))
 }
 
 fn audience(name: &str) -> String {

@@ -167,7 +167,7 @@ impl Rollout {
             short(name, 120)
         );
         let mut finding =
-            Finding::new(Code::TokenRolloutIncomplete, headline).detail("spec.serviceAccountTokenInSecrets: `true`");
+            Finding::new(Code::TokenRolloutIncomplete, headline).at("spec.serviceAccountTokenInSecrets", "`true`");
         for straggler in stragglers {
             finding = finding.detail(straggler);
         }

@@ -38,7 +38,7 @@ pub fn judge_class(
         None => String::from("absent, which is `Immediate`"),
     };
     let finding = Finding::new(Code::ImmediateBinding, headline)
-        .detail(format!("volumeBindingMode: {mode}, with provisioner `{}`", short(new.provisioner, 120)))
+        .at("volumeBindingMode", &format!("{mode}, with provisioner `{}`", short(new.provisioner, 120)))
         .detail(WHY)
         .detail(format!("accepted: `{WAIT_FOR_FIRST_CONSUMER}`"));
     report.find(finding);
@@ -51,7 +51,7 @@ pub fn no_class(name: &str) -> Finding {
         "immediate binding: local volume `{name}` has no StorageClass, so a claim is bound to it before its pod has a node"
     );
     Finding::new(Code::ImmediateBinding, headline)
-        .detail("spec.storageClassName: absent or empty")
+        .at("spec.storageClassName", "absent or empty")
         .detail(WHY)
         .detail(format!("accepted: a class with `volumeBindingMode: {WAIT_FOR_FIRST_CONSUMER}`"))
 }

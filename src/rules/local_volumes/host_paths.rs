@@ -144,7 +144,7 @@ impl<'v> Excess<'v> {
             ),
         };
         let finding = Finding::new(Code::HostPathNotAllowed, format!("host path not allowed: {headline}"))
-            .detail(shown_path(&field_of(volumes, volume), volume.path));
+            .at(field_of(volumes, volume), &shown_path(volume.path));
         let accepted = accepted.map(str::to_owned).into_iter().chain([allowed.describe("hostPaths")]);
         accepted.fold(finding, Finding::detail)
     }
@@ -159,12 +159,10 @@ fn not_recursive_finding(volumes: &str, volume: &HostPathVolume<'_>, container: 
         short(container, 63),
         of_node(volume.path)
     );
-    Finding::new(Code::HostPathNotRecursive, headline)
-        .detail(shown_path(&field_of(volumes, volume), volume.path))
-        .detail(
-            "to prevent this, set `recursiveReadOnly: Enabled` on the mount; to require that, set `readOnly: \
-             recursive` in `hostPaths`",
-        )
+    Finding::new(Code::HostPathNotRecursive, headline).at(field_of(volumes, volume), &shown_path(volume.path)).detail(
+        "to prevent this, set `recursiveReadOnly: Enabled` on the mount; to require that, set `readOnly: recursive` in \
+         `hostPaths`",
+    )
 }
 
 fn field_of(volumes: &str, volume: &HostPathVolume<'_>) -> String {
@@ -229,7 +227,7 @@ pub fn judge_volume(
         Source::HostPath => (Code::HostPathNotAllowed, "host path", "hostPaths"),
     };
     let headline = format!("{what} not allowed: volume `{name}` gives pods {}", of_node(path));
-    let mut finding = Finding::new(code, headline).detail(shown_path(&format!("spec.{}.path", source.field()), path));
+    let mut finding = Finding::new(code, headline).at(format!("spec.{}.path", source.field()), &shown_path(path));
     if most.is_some() {
         finding = finding.detail(
             "the path is allowed only as read-only, and nothing in a PersistentVolume keeps a pod from writing to it",

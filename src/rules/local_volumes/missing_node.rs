@@ -87,7 +87,7 @@ fn missing(name: &str, volume: &NodeVolume<'_>, known_by: Option<&NodeName>, nod
     };
     let headline = format!("local node missing: no node of this cluster can use volume `{name}`{what}");
     let mut finding = Finding::new(Code::LocalNodeMissing, headline)
-        .detail(format!("spec.nodeAffinity.required: `{}`", volume.affinity.describe()));
+        .at("spec.nodeAffinity.required", &format!("`{}`", volume.affinity.describe()));
     if let Some(known_by) = known_by {
         finding = finding.detail(who_carries(volume, known_by, nodes));
     } else {

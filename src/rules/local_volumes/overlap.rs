@@ -77,7 +77,7 @@ pub fn find(
         let headline = format!("local path overlap: could not decide whether another volume overlaps volume `{shown}`");
         return Ok(Some(
             Finding::new(Code::LocalPathOverlap, headline)
-                .detail(shown_path(&field(volume.source), volume.path))
+                .at(field(volume.source), &shown_path(volume.path))
                 .detail("there are too many volumes with overlapping paths, or their affinities are too large"),
         ));
     }
@@ -91,7 +91,7 @@ pub fn find(
         short(first, 120)
     );
     let mut finding =
-        Finding::new(Code::LocalPathOverlap, headline).detail(shown_path(&field(volume.source), volume.path));
+        Finding::new(Code::LocalPathOverlap, headline).at(field(volume.source), &shown_path(volume.path));
     for text in overlapping.values().take(MOST) {
         finding = finding.detail(text.clone());
     }

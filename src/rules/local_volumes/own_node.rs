@@ -31,7 +31,7 @@ pub fn foreign_node(
     );
     let user = short(user, 200);
     let mut finding = Finding::new(Code::LocalForeignNode, headline)
-        .detail(format!("spec.nodeAffinity.required: `{}`", foreign.affinity.describe()));
+        .at("spec.nodeAffinity.required", &format!("`{}`", foreign.affinity.describe()));
     if let Some(field) = changed {
         finding = finding.detail(format!("changed field: `{field}`"));
     }

@@ -156,7 +156,7 @@ pub fn not_pinned(volume: &Named<'_>, affinity: &Affinity, nodes: &AdmittedNodes
         }
     };
     let mut finding = Finding::new(Code::LocalNotPinned, format!("{kind} volume not pinned: {what}"))
-        .detail(format!("spec.nodeAffinity.required: `{}`", affinity.describe()));
+        .at("spec.nodeAffinity.required", &format!("`{}`", affinity.describe()));
     if let Affinity::Required(terms) = affinity
         && terms.iter().any(|term| term.match_fields.is_some())
     {
@@ -182,7 +182,7 @@ pub fn moved(volume: &Named<'_>, affinity: &Affinity, old: &AdmittedNodes, new: 
         labels(is, others)
     );
     let finding = Finding::new(Code::LocalMoved, headline)
-        .detail(format!("spec.nodeAffinity.required: `{}`", affinity.describe()))
+        .at("spec.nodeAffinity.required", &format!("`{}`", affinity.describe()))
         .detail(format!("the data of a {kind} volume stays where it is"));
     let same_value = others.contains(was) || others_before.contains(is);
     let finding = if same_value {

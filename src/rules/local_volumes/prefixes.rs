@@ -93,10 +93,10 @@ fn read_most(read_only: &Field<'_, '_>) -> Result<Access, Unreadable> {
 }
 
 /// A path as it is written and, where that differs, as the kubelet reads it.
-pub fn shown_path(field: &str, path: &str) -> String {
+pub fn shown_path(path: &str) -> String {
     let clean = NodePath::clean(path).to_string();
     let meaning = if clean == path { String::new() } else { format!(", which is `{}`", short(&clean, 300)) };
-    format!("{field}: `{}`{meaning}", short(path, 300))
+    format!("`{}`{meaning}", short(path, 300))
 }
 
 /// `` the node's `/etc` ``

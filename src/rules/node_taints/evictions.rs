@@ -97,7 +97,7 @@ impl Evictions {
         let found = |what: String| {
             Finding::new(Code::TaintEvicts, format!("taint evicts: `{shown}`{more} on node `{node}` {what}"))
                 .with_severity(self.severity)
-                .detail(format!("spec.taints[{index}]: `{shown}`"))
+                .at(format!("spec.taints[{index}]"), &format!("`{shown}`"))
         };
         if forecast.is_err() {
             let what = String::from("may evict pods: the cluster has too many to tell which");

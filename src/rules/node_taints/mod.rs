@@ -137,7 +137,7 @@ fn not_numeric(node: &str, index: usize, taint: &Taint) -> Finding {
     );
     let value = short(taint.value.as_deref().unwrap_or_default(), 63);
     Finding::new(Code::TaintNotNumeric, headline)
-        .detail(format!("spec.taints[{index}].value: `{value}`"))
+        .at(format!("spec.taints[{index}].value"), &format!("`{value}`"))
         .detail("accepted: an integer from 0 to 9223372036854775807 without leading zeros")
 }
 

@@ -109,7 +109,7 @@ pub fn find(
     );
     Ok(Ok(Some(
         Finding::new(Code::TolerationDoesNotAttract, headline)
-            .detail(format!("{path}[{index}]: {shown}"))
+            .at(format!("{path}[{index}]"), &shown)
             .detail("a toleration permits, it does not attract: the scheduler may choose any of these nodes")
             .detail("to attract: required node affinity to a label that the tainted nodes carry and the others do not"),
     )))

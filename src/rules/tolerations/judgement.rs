@@ -84,7 +84,7 @@ impl<'t> Judgement<'t> {
         let finding = match found {
             Found::Nothing if limited => return,
             Found::Nothing => wording::names_a_node(name, path),
-            Found::Undecided => wording::undecided(Code::NodeNameSkipsTaints),
+            Found::Undecided => wording::undecided(Code::NodeNameSkipsTaints).at(path, ""),
             Found::Taint(taint) => {
                 report.annotate(Annotation::Taint, taint_text(&taint));
                 let denied = self.lists.denied.iter().find(|entry| tolerates(entry, &taint));
@@ -140,8 +140,9 @@ impl<'t> Judgement<'t> {
     /// The finding with the place of the toleration and what it says.
     fn at(&self, position: usize, toleration: &Toleration, mut finding: Finding) -> Finding {
         let admits = format!("{} admits {}", describe(toleration), describe_values(toleration));
-        finding.details.insert(0, format!("{}[{position}]: {admits}", self.path));
-        finding
+        let why = std::mem::take(&mut finding.details);
+        let located = finding.at(format!("{}[{position}]", self.path), &admits);
+        why.into_iter().fold(located, Finding::detail)
     }
 
     fn not_allowed(&self, toleration: &Toleration, taint: &Taint) -> Finding {

@@ -76,7 +76,7 @@ pub fn admits_everything(effects: &[&str], path: &str) -> Finding {
         format!("every taint with effect {}", effects.join(" or "))
     };
     let headline = format!("tolerations admit everything: together they tolerate {effects}");
-    Finding::new(Code::TolerationAdmitsEverything, headline).detail(path)
+    Finding::new(Code::TolerationAdmitsEverything, headline).at(path, "")
 }
 
 pub fn admits_every_number(key: &str, effects: &[&str], path: &str) -> Finding {
@@ -86,7 +86,7 @@ pub fn admits_every_number(key: &str, effects: &[&str], path: &str) -> Finding {
         effects.join(" or ")
     );
     Finding::new(Code::TolerationAdmitsEverything, headline)
-        .detail(path)
+        .at(path, "")
         .detail("this is not `Exists`: taint values that are not canonical numbers are not tolerated")
 }
 
@@ -123,7 +123,7 @@ pub fn numeric_operator(toleration: &Toleration) -> Finding {
 pub fn names_a_node(name: &str, path: &str) -> Finding {
     let headline =
         format!("node name skips taints: node `{}` gets the pod whatever its `NoSchedule` taints are", short(name, 63));
-    Finding::new(Code::NodeNameSkipsTaints, headline).detail(skips(path)).detail(ACCEPTED)
+    Finding::new(Code::NodeNameSkipsTaints, headline).at(path, SKIPS).detail(ACCEPTED)
 }
 
 /// A node name with a taint that keeps the pod away no longer; `denied` is the entry that denies it, if one does.
@@ -137,12 +137,10 @@ pub fn names_a_node_with(name: &str, path: &str, taint: &Taint, denied: Option<&
         Some(entry) => denied_by(Some(entry)),
         None => String::from("the settings do not allow every `NoSchedule` and `PreferNoSchedule` taint"),
     };
-    Finding::new(Code::NodeNameSkipsTaints, headline).detail(skips(path)).detail(why).detail(ACCEPTED)
+    Finding::new(Code::NodeNameSkipsTaints, headline).at(path, SKIPS).detail(why).detail(ACCEPTED)
 }
 
-fn skips(path: &str) -> String {
-    format!("{path}: a pod that names its node skips the scheduler, and the kubelet checks `NoExecute` taints only")
-}
+const SKIPS: &str = "a pod that names its node skips the scheduler, and the kubelet checks `NoExecute` taints only";
 
 const ACCEPTED: &str =
     "accepted: no `nodeName`; use a node selector or node affinity, so that the scheduler chooses the node";

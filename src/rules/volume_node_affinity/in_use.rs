@@ -1,5 +1,6 @@
 //! Whether a volume is in use on nodes that lose it, and whether a change of its attributes is under way.
 
+use super::AFFINITY;
 use crate::kubernetes::field::{Field, Unreadable, short};
 use crate::kubernetes::kind::Kind;
 use crate::kubernetes::listing::first_few;
@@ -172,8 +173,8 @@ fn finding(volume: &str, claim: Option<ClaimRef<'_>>, uses: &Uses) -> Option<Fin
         (None, None) => return None,
     };
     let shown = uses.pods.keys().chain(uses.attachments.keys()).cloned();
-    let mut finding =
-        Finding::new(Code::VolumeInUse, headline).detail(format!("in use: {}", first_few(shown, MOST, ", ")));
+    let used = format!("in use: {}", first_few(shown, MOST, ", "));
+    let mut finding = Finding::new(Code::VolumeInUse, headline).at(AFFINITY, "").detail(used);
     if let Some(claim) = claim {
         finding = finding.detail(format!("claim: `{}/{}`", short(claim.namespace, 63), short(claim.name, 120)));
     }
@@ -209,6 +210,7 @@ pub fn modification_in_flight(live: &Live<'_>, volume: &str, claim: ClaimRef<'_>
     );
     Ok(Some(
         Finding::new(Code::VolumeModificationInFlight, headline)
+            .at(AFFINITY, "")
             .detail(format!("status.modifyVolumeStatus of the claim: {how}"))
             .detail("the storage must move before the affinity of the volume says where it is")
             .detail("accepted: the same edit when the change of the claim has ended"),

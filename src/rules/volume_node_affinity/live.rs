@@ -1,5 +1,6 @@
 //! What an edit does to the nodes that are in the cluster now.
 
+use super::AFFINITY;
 use super::edit::{Change, VolumeEdit};
 use crate::kubernetes::listing::first_few;
 use crate::kubernetes::names::Names;
@@ -91,7 +92,7 @@ impl Nodes {
             _ => format!("no live node: none of the {count} nodes of this cluster can use volume `{name}`"),
         };
         let mut finding = Finding::new(Code::NoLiveNode, headline)
-            .detail(format!("spec.nodeAffinity.required: `{}`", edit.new.scheduling_affinity().describe()));
+            .at(AFFINITY, &format!("`{}`", edit.new.scheduling_affinity().describe()));
         const MOST: usize = 5;
         let mut seen = Names::default();
         for key in edit.new.keys().filter(|key| seen.add(key, 0)).take(MOST) {

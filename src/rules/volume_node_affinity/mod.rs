@@ -23,11 +23,15 @@ use crate::rules::section::{choice, level, only_keys, when_cluster_unreadable};
 
 use crate::kubernetes::field::{Field, Unreadable, short};
 use crate::kubernetes::kind::Kind;
+use crate::kubernetes::listing::first_few;
 use crate::kubernetes::node_selector::Labels;
 use crate::kubernetes::request::Request;
 use crate::kubernetes::volume::Volume;
 use crate::kubernetes::zone_labels::ZONE_LABELS;
 use crate::logic::Budget;
+
+/// Where the node affinity of a volume is.
+const AFFINITY: &str = "spec.nodeAffinity.required";
 
 /// The section's settings.
 #[derive(Debug)]
@@ -172,6 +176,9 @@ impl VolumeNodeAffinity {
         budget.spend(steps)?;
         let mut new = Volume::read(object)?;
         let old = old_object.map(Volume::read).transpose()?;
+        if request.sub_resource.is_none() {
+            without_required(&name, object, old_object, report)?;
+        }
         if request.sub_resource.is_some() {
             // The API server stores the labels of such a write, and takes the spec from what is stored.
             let Some(old) = &old else { return Ok(()) };
@@ -227,14 +234,41 @@ struct Progress<'r> {
     report: &'r mut Report,
 }
 
+/// Finds a node affinity that is new and requires nothing: its key `required` is missing or misspelt. The API server refuses
+/// it, but nobody may have asked the API server yet.
+fn without_required(
+    name: &str,
+    object: &Field<'_, '_>,
+    old: Option<&Field<'_, '_>>,
+    report: &mut Report,
+) -> Result<(), Unreadable> {
+    let keys_instead = |object: &Field<'_, '_>| {
+        let spec = object.get("spec")?;
+        let affinity = spec.get("nodeAffinity")?;
+        if !affinity.is_present() || affinity.get("required")?.is_present() {
+            return Ok(None);
+        }
+        let keys = affinity.members()?.map(|(key, _)| format!("`{}`", short(key, 60)));
+        Ok(Some(first_few(keys, 5, ", ")))
+    };
+    let had = old.map(keys_instead).transpose()?.flatten();
+    if let Some(keys) = keys_instead(object)?.filter(|_| had.is_none()) {
+        let said = if keys.is_empty() { String::from("is empty") } else { format!("has only the key {keys}") };
+        let headline = format!("node affinity without `required`: it does not keep volume `{name}` from any node");
+        let finding = Finding::new(Code::NodeAffinityWithoutRequired, headline).at("spec.nodeAffinity", &said);
+        report.find(finding.detail("accepted: `required` with `nodeSelectorTerms`, or no `nodeAffinity`"));
+    }
+    Ok(())
+}
+
 fn contradiction(name: &str, volume: &Volume, facts: &[String]) -> Finding {
     let headline = format!(
         "topology facts contradict volume `{name}`: no node that they allow could use it; judged without facts"
     );
-    let finding = Finding::new(Code::FactsContradictVolume, headline)
-        .detail(format!("spec.nodeAffinity.required: `{}`", volume.affinity.describe()));
+    let finding =
+        Finding::new(Code::FactsContradictVolume, headline).at(AFFINITY, &format!("`{}`", volume.affinity.describe()));
     let finding = volume.zone_labels.iter().fold(finding, |finding, label| {
-        finding.detail(format!("metadata.labels[{}]: `{}`", label.key, short(&label.value, 63)))
+        finding.at(format!("metadata.labels[{}]", label.key), &format!("`{}`", short(&label.value, 63)))
     });
     finding.detail(relying_on(facts)).detail("correct the volume, or `volumeNodeAffinity.topology` in the settings")
 }
@@ -484,11 +518,8 @@ impl VolumeNodeAffinity {
             ),
         };
         if old.affinity != new.affinity {
-            finding = finding.detail(format!(
-                "spec.nodeAffinity.required: was `{}`, becomes `{}`",
-                old.affinity.describe(),
-                new.affinity.describe()
-            ));
+            let edit = format!("was `{}`, becomes `{}`", old.affinity.describe(), new.affinity.describe());
+            finding = finding.at(AFFINITY, &edit);
         }
         if old.scheduling_affinity() != new.scheduling_affinity() && (old.is_translated() || new.is_translated()) {
             finding = finding.detail(format!(
@@ -503,8 +534,8 @@ impl VolumeNodeAffinity {
                 let shown = |value: Option<&str>| {
                     value.map_or_else(|| String::from("absent"), |value| format!("`{}`", short(value, 63)))
                 };
-                finding =
-                    finding.detail(format!("metadata.labels[{key}]: was {}, becomes {}", shown(was), shown(becomes)));
+                let edit = format!("was {}, becomes {}", shown(was), shown(becomes));
+                finding = finding.at(format!("metadata.labels[{key}]"), &edit);
             }
         }
         if let Some((_, here)) = here {

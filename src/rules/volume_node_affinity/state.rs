@@ -44,7 +44,7 @@ fn terms_that_mislead(
                     let headline =
                         format!("dead term: term {index} of volume `{name}` can never match: {}", reason.reason);
                     Finding::new(Code::DeadTerm, headline)
-                        .detail(format!("{TERMS}[{index}]{separator}{}", reason.field))
+                        .at(format!("{TERMS}[{index}]{separator}{}", reason.field), "")
                 });
                 continue;
             }
@@ -56,7 +56,7 @@ fn terms_that_mislead(
                     "`matchFields` of volume `{name}` is ignored: volumes are matched by node labels only{effect}"
                 );
                 Finding::new(Code::MatchFieldsIgnored, headline)
-                    .detail(format!("{TERMS}[{index}].matchFields"))
+                    .at(format!("{TERMS}[{index}].matchFields"), "")
                     .detail("accepted: matchExpressions on a label of the node, such as `kubernetes.io/hostname`")
             });
         }
@@ -70,7 +70,7 @@ fn terms_that_mislead(
             let headline = format!(
                 "redundant term: term {outer} of volume `{name}` also matches every node that term {inner} matches"
             );
-            Finding::new(Code::RedundantTerm, headline).detail(format!("{TERMS}[{inner}]"))
+            Finding::new(Code::RedundantTerm, headline).at(format!("{TERMS}[{inner}]"), "")
         });
     }
     for few in [dead, ignored, redundant] {
@@ -113,10 +113,7 @@ fn zone_label_binds(edit: &VolumeEdit<'_>, name: &str, budget: &mut Budget) -> O
         describe_node(&node, &[new]),
         label.key
     );
-    let finding = Finding::new(Code::ZoneLabelBinds, headline).detail(format!(
-        "metadata.labels[{}]: `{}`",
-        label.key,
-        short(&label.value, 63)
-    ));
+    let finding = Finding::new(Code::ZoneLabelBinds, headline)
+        .at(format!("metadata.labels[{}]", label.key), &format!("`{}`", short(&label.value, 63)));
     Some(finding.detail("the scheduler enforces this label in addition to the affinity; change or remove it too"))
 }

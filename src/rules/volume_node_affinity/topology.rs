@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use k8s_openapi::api::core::v1::{NodeSelectorRequirement, NodeSelectorTerm};
 
+use super::AFFINITY;
 use crate::kubernetes::field::{Field, Unreadable};
 use crate::kubernetes::names::Names;
 use crate::kubernetes::node_selector::{self, Labels, read_term, term_matches, to_term};
@@ -111,6 +112,7 @@ impl Topology {
                         Code::FactsContradictNodes,
                         format!("topology facts contradict node `{node}`: its zone `{zone}` is declared in region `{declared}`, but its label says `{region}`"),
                     )
+                    .at(AFFINITY, "")
                     .detail("judged by what is declared; correct `volumeNodeAffinity.topology.zones`, or the labels of the node"),
                 ),
             }

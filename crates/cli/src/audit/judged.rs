@@ -37,10 +37,11 @@ const BY_SECTION: [(&str, &[Listed], bool); 6] = [
     ("localVolumes", &[VOLUMES, CLASSES], true),
 ];
 
-/// What the sections of the settings judge, each once, what belongs to no namespace first.
-pub fn by(settings: &str) -> Vec<Listed> {
-    let settings: Value = serde_json::from_str(settings).unwrap_or_default();
-    let in_force = |section: &str| settings.get(section).is_some_and(|section| !section.is_null());
+/// What the sections of these settings judge, each once, what belongs to no namespace first.
+pub fn by<'s>(settings: impl Iterator<Item = &'s str>) -> Vec<Listed> {
+    let sets: Vec<Value> = settings.map(|set| serde_json::from_str(set).unwrap_or_default()).collect();
+    let in_force =
+        |section: &str| sets.iter().any(|set| set.get(section).is_some_and(|section| !section.is_null()));
     let judged: Vec<Listed> = BY_SECTION
         .into_iter()
         .filter(|(section, ..)| in_force(section))
@@ -84,7 +85,8 @@ mod tests {
                 }
             }
             let group = |listed: &Listed| listed.api_version.split_once('/').map_or("", |(group, _)| group).to_owned();
-            let judged = by(&json!({section: {}}).to_string());
+            let settings = json!({section: {}}).to_string();
+            let judged = by([settings.as_str()].into_iter());
             let judged: BTreeSet<_> = judged.iter().map(|listed| (group(listed), listed.plural.to_owned())).collect();
             assert_eq!(judged, sent, "{section}");
         }
@@ -93,7 +95,9 @@ mod tests {
     #[test]
     fn a_kind_is_listed_once() {
         let sections: serde_json::Map<_, _> = section_names().map(|name| (name.to_owned(), json!({}))).collect();
-        assert_eq!(by(&Value::Object(sections).to_string()).len(), 14);
-        assert_eq!(by(r#"{"nodeTaints":null,"volumeNodeAffinity":{}}"#), [VOLUMES]);
+        assert_eq!(by([Value::Object(sections).to_string().as_str()].into_iter()).len(), 14);
+        let sets = [r#"{"nodeTaints":null,"volumeNodeAffinity":{}}"#, r#"{"volumeNodeAffinity":{}}"#];
+        assert_eq!(by(sets.into_iter()), [VOLUMES]);
+        assert_eq!(by([sets[0], r#"{"nodeTaints":{}}"#].into_iter()), [NODES, VOLUMES]);
     }
 }

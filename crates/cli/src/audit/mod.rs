@@ -3,37 +3,35 @@
 mod judged;
 mod live;
 mod progress;
-mod report;
-mod text;
 
 use std::path::PathBuf;
 use std::sync::mpsc::{SendError, SyncSender, sync_channel};
 
-use clap::ValueEnum;
-use placement_guard::kubernetes::field::{self, Field};
-use placement_guard::kubernetes::request::Request;
-use placement_guard::rules::finding::Severity;
-use placement_guard::rules::settings::Settings;
-use placement_guard::rules::{findings, read_settings};
+use placement_guard::rules::finding::Code;
+use serde_json::Value;
 
 use crate::cluster::{Given, Surroundings};
 use crate::complaint::{Complaint, Outcome};
-use crate::input::files::{Excludes, File};
-use crate::input::{self, NotJudged, Piece, Source, shown};
-use crate::manifest::{Manifest, audit_request};
+use crate::config::Config;
+use crate::input::files::File;
+use crate::input::{self, NotJudged, Piece, Place};
+use crate::judge::Judge;
+use crate::kinds::{Kinds, Part};
+use crate::manifest::{Identity, Manifest, audit_request};
 use crate::output;
 use crate::reading::{self, Read, Reading};
+use crate::report::options::Options;
+use crate::report::{Grouped, Judged, Report, Subject};
 use crate::rollout::Rollout;
 use crate::settings;
 use progress::Progress;
-use report::{Object, Report, UNREADABLE};
 
 /// The settings without `--settings`.
 const SETTINGS: &str = include_str!("settings.yaml");
 
 /// `--help` ends with the exit codes and the default settings.
 const HELP: &str = concat!(
-    "Exit codes:\n  0  nothing is refused\n  1  an object would be refused\n  2  something could not be read\n\nWithout --settings:\n\n",
+    "Exit codes:\n  0  nothing that fails the run (`--fail-on`) was found\n  1  a cluster would refuse an object, or what else `--fail-on` names\n  2  what was named cannot be read, or the settings are not valid\n\nWithout --settings:\n\n",
     include_str!("settings.yaml")
 );
 
@@ -46,8 +44,9 @@ pub struct Arguments {
     #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
 
-    /// The settings of the policy, YAML or JSON. The default is at the end of `--help`
-    #[arg(long, value_name = "FILE")]
+    /// The settings, YAML or JSON: a file of their own, or the policies that are deployed (a ClusterAdmissionPolicy, an
+    /// AdmissionPolicy, constraints), also a folder of them. The default is at the end of `--help`
+    #[arg(long, value_name = "PATH")]
     settings: Option<PathBuf>,
 
     #[command(flatten)]
@@ -56,16 +55,8 @@ pub struct Arguments {
     #[command(flatten)]
     reading: Reading,
 
-    /// How to print the report
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    output: Format,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
-    Text,
-    Json,
-    Yaml,
+    #[command(flatten)]
+    report: Options,
 }
 
 /// Reports.
@@ -74,43 +65,39 @@ enum Format {
 /// What could not be read; everything else has been reported then.
 pub fn run(arguments: &Arguments) -> Result<Outcome, Complaint> {
     one_from_standard_input(arguments)?;
-    let written = match &arguments.settings {
-        Some(path) => settings::usable(&Source::read(path)?)?,
-        None => settings::usable(&Source::of("the settings of `audit`", SETTINGS))?,
-    };
-    let unusable = |unreadable: field::Unreadable| Complaint::new("the settings", unreadable, "correct them");
-    let json = field::parse(written.as_bytes()).map_err(unusable)?;
-    let settings = read_settings(&Field::root("settings", &json)).map_err(unusable)?;
-    let surroundings = Surroundings::read(&arguments.given, &written)?;
-    let rules = Rules { settings: &settings, surroundings: &surroundings };
+    let config = Config::find()?;
+    let named = arguments.settings.as_deref().or(config.settings.as_deref());
+    let by_default = named.is_none();
+    let sets =
+        if by_default { settings::of_text("the settings of `audit`", SETTINGS)? } else { settings::sets(named)? };
+    let judge = Judge::new(sets, None, |settings| Surroundings::read(&arguments.given, settings))?;
 
     let mut read = Read::default();
+    let (excludes, kinds) = (arguments.reading.excludes(&config)?, config.kinds());
     let (mut report, mut rollout) = (Report::default(), Rollout::default());
     let itself = if arguments.paths.is_empty() { arguments.given.live()? } else { None };
     let unlisted = match itself {
-        Some(live) => live::scan(&live, &written, &rules, &mut read, &mut report),
+        Some(live) => live::scan(&live, &judge, &mut read, &mut |manifest| {
+            judge_manifest(&judge, &kinds, manifest, by_default, &mut report);
+        }),
         None => {
-            let excludes = Excludes::new(&arguments.reading.exclude)?;
             let files = reading::files(&paths(arguments), &excludes, &mut read)?;
             scan(&files, &mut read, &mut |_, manifest| {
                 let Manifest { identity, document } = manifest;
-                rollout.see(identity, || format!("{}:{}", shown(&document.file), document.line), None, document.json());
-                let object = Object::new(identity, document);
-                judge(&rules, &audit_request(identity, document.json()), &object, &mut report);
+                rollout.see(identity, document, None, document.json());
+                judge_manifest(&judge, &kinds, manifest, by_default, &mut report);
             });
             Vec::new()
         }
     };
-    report.finish(rollout.not_together(), read.omitted.clone());
-    output::print(&match arguments.output {
-        Format::Text => text::of(&report),
-        Format::Json => output::json(&report)?,
-        Format::Yaml => output::yaml(&report)?,
-    })?;
+    rollout.find(false, &mut report);
+    report.objects.sort_by(|one, other| one.subject.cmp(&other.subject));
+    report.summary.not_judged.documents = read.omitted.clone();
+    let outcome = arguments.report.finish(report, Grouped::ByCode, config.fail_on)?;
     read.warn();
     complete(unlisted)?;
     read.complete(arguments.reading.strict)?;
-    Ok(if report.refused > 0 { Outcome::Refused } else { Outcome::Accepted })
+    Ok(outcome)
 }
 
 /// All complaints but the last are said here; the last one is the reason for the exit code.
@@ -128,7 +115,7 @@ fn paths(arguments: &Arguments) -> Vec<PathBuf> {
 fn one_from_standard_input(arguments: &Arguments) -> Result<(), Complaint> {
     let paths = paths(arguments);
     let given = paths.iter().chain(&arguments.settings).chain(arguments.given.paths());
-    if given.filter(|path| reading::is_standard_input(path)).count() > 1 {
+    if given.filter(|path| path.as_os_str() == "-").count() > 1 {
         return Err(Complaint::new("standard input", "is read twice", "give the other as a file"));
     }
     Ok(())
@@ -196,29 +183,57 @@ fn send(file: &File, sender: &SyncSender<Message>) -> Result<(), SendError<Messa
     sender.send(Message::Ended(file.named, opened))
 }
 
-/// What objects are judged by, and in which cluster.
-struct Rules<'r> {
-    settings: &'r Settings,
-    surroundings: &'r Surroundings,
+/// Judges an object, or the parts of a custom resource that hold what rules judge.
+fn judge_manifest(judge: &Judge<'_>, kinds: &Kinds, manifest: &Manifest, by_default: bool, report: &mut Report) {
+    let identity = &manifest.identity;
+    let parts = kinds.parts(manifest);
+    let covered = parts.iter().filter(|part| judge.covers(&part.identity));
+    for part in covered.clone() {
+        judge_object(judge, manifest, Some(part), by_default, report);
+    }
+    if parts.is_empty() && judge.covers(identity) {
+        judge_object(judge, manifest, None, by_default, report);
+    } else if covered.count() == 0 {
+        report.not_judged(&identity.kind);
+    }
 }
 
-fn judge(rules: &Rules<'_>, request: &str, object: &Object, report: &mut Report) {
-    let found = field::parse(request.as_bytes()).and_then(|json| {
-        let root = Field::root("", &json);
-        findings(rules.settings, &Request::read(&root)?, rules.surroundings)
-    });
-    let mut refused = false;
-    match found {
-        Ok(found) => {
-            for finding in found {
-                refused |= finding.severity == Severity::Refuses;
-                report.find(finding.code.name(), finding.severity, object, finding.block());
-            }
-        }
-        Err(unreadable) => {
-            refused = true;
-            report.find(UNREADABLE, Severity::Refuses, object, format!("unreadable: {unreadable}"));
-        }
+/// Judges an object, or a part of a custom resource. Only those in which something is found are kept.
+fn judge_object(judge: &Judge<'_>, manifest: &Manifest, part: Option<&Part>, by_default: bool, report: &mut Report) {
+    let Manifest { identity, document } = manifest;
+    let json = part.map_or(document.json(), |part| &part.json);
+    let request = audit_request(part.map_or(identity, |part| &part.identity), json);
+    let locate = |field: Option<&str>| match part {
+        // What comes from an API server has no lines.
+        _ if document.line == 0 => Place { line: 0, column: 0 },
+        Some(part) => document.find(&part.moved.field(field.unwrap_or_default())).key,
+        None => document.find(field.unwrap_or_default()).key,
+    };
+    let (verdict, mut findings) = judge.examine(&request, &locate);
+    // Not a defect of those that are made for every node. Where an administrator wrote settings, they may mean it.
+    if by_default && is_of_a_daemon_set(identity, json) {
+        let everything = Code::TolerationAdmitsEverything.name();
+        let before = findings.len();
+        findings.retain(|found| found.code != everything);
+        (findings.len()..before).for_each(|_| report.only_count(everything));
     }
-    report.count(refused);
+    let judged = Judged::new(Subject::of(identity, None, document), verdict, findings, document.json(), &locate);
+    if judged.findings.is_empty() {
+        report.count(&judged.verdict);
+    } else {
+        report.add(judged);
+    }
+}
+
+/// Whether it is a DaemonSet, or a pod that one of them controls.
+fn is_of_a_daemon_set(identity: &Identity, json: &str) -> bool {
+    match (identity.group.as_str(), identity.kind.as_str()) {
+        ("apps", "DaemonSet") => true,
+        ("", "Pod") if json.contains("DaemonSet") => {
+            let pod: Value = serde_json::from_str(json).unwrap_or_default();
+            let owners = pod.pointer("/metadata/ownerReferences").and_then(Value::as_array);
+            owners.is_some_and(|owners| owners.iter().any(|owner| owner["kind"] == "DaemonSet"))
+        }
+        _ => false,
+    }
 }

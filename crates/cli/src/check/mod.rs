@@ -1,30 +1,27 @@
 //! `check`: is this request, or this step from old manifests to new ones, accepted?
 
-mod github;
-mod text;
-
 use std::path::PathBuf;
 
-use clap::ValueEnum;
-use placement_guard::verdict::Verdict;
-use serde::Serialize;
+use placement_guard::kubernetes::kind::Kind;
+use serde_json::Value;
 
 use crate::cluster::{Given, Surroundings};
 use crate::complaint::{Complaint, Outcome};
-use crate::input::Source;
-use crate::input::files::Excludes;
+use crate::config::Config;
+use crate::input::Document;
 use crate::input::git;
 use crate::judge::Judge;
-use crate::manifest::Identity;
 use crate::module::Loaded;
 use crate::origin::Origin;
-use crate::output;
 use crate::reading::{self, Read, Reading};
+use crate::report::options::Options;
+use crate::report::{Grouped, Judged, Report, Subject};
 use crate::request::{self, Asked};
 use crate::rollout::Rollout;
+use crate::settings;
 
 #[derive(clap::Args)]
-#[command(mut_group("Origin", |origin| origin.requires("module")))]
+#[command(mut_group("Origin", |origin| origin.requires("module")), override_usage = USAGE)]
 pub struct Arguments {
     /// AdmissionReviews, their requests, or manifests that are to be created: files, YAML or JSON, folders, and globs;
     /// `-` is standard input. With `--since`: the files and folders that count
@@ -32,9 +29,10 @@ pub struct Arguments {
           conflicts_with_all = ["before", "after"])]
     requests: Vec<PathBuf>,
 
-    /// The settings of the policy, YAML or JSON
-    #[arg(long, value_name = "FILE")]
-    settings: PathBuf,
+    /// The settings, YAML or JSON: a file of their own, or the policies that are deployed (a ClusterAdmissionPolicy, an
+    /// AdmissionPolicy, constraints), also a folder of them. Not needed where `.placement-guard.yaml` names them
+    #[arg(long, value_name = "PATH")]
+    settings: Option<PathBuf>,
 
     /// The current manifests: files, folders and globs. Objects are matched by kind, namespace and name; an object that
     /// appears only here is deleted
@@ -71,34 +69,15 @@ pub struct Arguments {
     #[command(flatten)]
     origin: Origin,
 
-    /// How to print the decision; `github` prints workflow annotations with file and line
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    output: Format,
+    #[command(flatten)]
+    report: Options,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
-    Text,
-    Json,
-    Yaml,
-    Github,
-}
-
-/// A request with the decision on it. For programs, of several requests; of one only its verdict is printed.
-#[derive(Serialize)]
-struct Judged {
-    kind: Option<String>,
-    namespace: Option<String>,
-    name: Option<String>,
-    operation: Option<String>,
-    file: String,
-    line: usize,
-    verdict: Verdict,
-    /// What should be said about this request next to others; decides nothing.
-    notes: Vec<String>,
-    #[serde(skip)]
-    identity: Option<Identity>,
-}
+/// The three ways to ask.
+const USAGE: &str = "\
+placement-guard check --settings <FILE> [OPTIONS] <PATH>...
+       placement-guard check --settings <FILE> [OPTIONS] --before <PATH>... --after <PATH>...
+       placement-guard check --settings <FILE> [OPTIONS] --since <REVISION> [PATH]...";
 
 /// Judges and prints.
 ///
@@ -106,37 +85,36 @@ struct Judged {
 /// Whatever keeps it from deciding.
 pub fn run(arguments: &Arguments) -> Result<Outcome, Complaint> {
     one_from_standard_input(arguments)?;
-    let written = Source::read(&arguments.settings)?;
+    let config = Config::find()?;
+    let sets = settings::sets(arguments.settings.as_deref().or(config.settings.as_deref()))?;
     let module = arguments.module.as_deref().map(|name| Loaded::load(name, &arguments.origin)).transpose()?;
-    let judge = Judge::new(&written, module.as_ref(), |settings| match &arguments.nodes {
+    let judge = Judge::new(sets, module.as_ref(), |settings| match &arguments.nodes {
         Some(nodes) => Surroundings::of_nodes(nodes),
         None => Surroundings::read(&arguments.given, settings),
     })?;
     let mut read = Read::default();
-    let asked = asked(arguments, &mut read)?;
+    let asked = asked(arguments, &config, &mut read)?;
     read.warn();
     read.complete(arguments.reading.strict)?;
-    let judged = judge_all(asked, &judge)?;
-    output::print(&match arguments.output {
-        Format::Text => text::of(&judged),
-        Format::Github => github::of(&judged),
-        Format::Json => output::json(&Answer::of(&judged))?,
-        Format::Yaml => output::yaml(&Answer::of(&judged))?,
-    })?;
-    let accepted = judged.iter().all(|judged| judged.verdict.allowed);
-    Ok(if accepted { Outcome::Accepted } else { Outcome::Refused })
+    let mut report = judge_all(asked, &judge)?;
+    // Where only nodes were given, this is all that is known about the cluster.
+    report.summary.nodes = arguments.nodes.as_ref().and_then(|_| judge.surroundings().count(Kind::Node));
+    report.summary.not_judged.documents = read.omitted;
+    arguments.report.finish(report, Grouped::ByFile, config.fail_on)
 }
 
 /// Everything that is asked.
-fn asked(arguments: &Arguments, read: &mut Read) -> Result<Vec<Asked>, Complaint> {
+fn asked(arguments: &Arguments, config: &Config, read: &mut Read) -> Result<Vec<Asked>, Complaint> {
     let Arguments { requests, before, after, since, to, reading, .. } = arguments;
-    let excludes = Excludes::new(&reading.exclude)?;
+    let (excludes, kinds) = (reading.excludes(config)?, config.kinds());
     if let Some(since) = since {
-        let git::Change { before, after } = git::change(since, to.as_deref(), requests, &excludes)?;
+        let git::Change { before, after, asked_for } = git::change(since, to.as_deref(), requests, &excludes)?;
         let (mut old, mut new) = (Vec::new(), Vec::new());
         read.contents(&before.files, &mut |read, document| old.extend(read.manifest(document)));
         read.contents(&after.files, &mut |read, document| new.extend(read.manifest(document)));
-        return Ok(request::steps(old, new));
+        let mut asked = request::steps(old, new, &kinds);
+        asked.retain(|asked| asked_for.as_ref().is_none_or(|files| files.contains(&*asked.document.file)));
+        return Ok(asked);
     }
     let manifests = |paths: &[PathBuf], read: &mut Read| {
         let files = reading::files(paths, &excludes, read)?;
@@ -145,101 +123,91 @@ fn asked(arguments: &Arguments, read: &mut Read) -> Result<Vec<Asked>, Complaint
         Ok(all)
     };
     let (old, new) = (manifests(before, read)?, manifests(after, read)?);
-    let mut asked = request::steps(old, new);
+    let mut asked = request::steps(old, new, &kinds);
     let files = reading::files(requests, &excludes, read)?;
-    read.files(&files, &mut |read, document| asked.extend(request::one(document, read)));
+    read.files(&files, &mut |read, document| asked.extend(request::one(document, &kinds, read)));
     Ok(asked)
 }
 
-fn judge_all(asked: Vec<Asked>, judge: &Judge<'_>) -> Result<Vec<Judged>, Complaint> {
-    let mut judged = Vec::new();
+fn judge_all(asked: Vec<Asked>, judge: &Judge<'_>) -> Result<Report, Complaint> {
+    let mut report = Report::default();
     let mut rollout = Rollout::default();
     for asked in asked {
-        let verdict = judge.judge(&asked.json)?;
-        let Asked { identity, operation, document, step, .. } = asked;
-        let (file, line) = (document.file.to_string(), document.line);
+        let Asked { json, identity, operation, document, step, part } = asked;
+        let within = if step.is_some() { "" } else { object_in(&document) };
+        let locate = |field: Option<&str>| match &part {
+            Some((_, moved)) => document.find(&moved.field(field.unwrap_or_default())).key,
+            None => document.find(&joined(within, field.unwrap_or_default())).key,
+        };
         if let (Some(identity), Some(step)) = (&identity, &step)
             && let Some(after) = &step.after
         {
-            rollout.see(identity, || location(&file, line), step.before.as_deref(), after);
+            rollout.see(identity, &document, step.before.as_deref(), after);
         }
-        let (kind, namespace, name) = match identity.clone() {
-            Some(Identity { kind, namespace, name, .. }) => (Some(kind), namespace, name),
-            None => (None, None, None),
+        let judged_as = part.as_ref().map(|(identity, _)| identity).or(identity.as_ref());
+        let is_of_no_section = judged_as.is_some_and(|judged_as| !judge.covers(judged_as));
+        let of_no_section = identity.as_ref().filter(|_| is_of_no_section);
+        if let Some(identity) = of_no_section.filter(|_| step.is_some()) {
+            report.not_judged(&identity.kind);
+            continue;
+        }
+        let (verdict, findings) = judge.judge(&json, &locate)?;
+        let subject = match &identity {
+            Some(identity) => Subject::of(identity, operation, &document),
+            None => {
+                let (file, line) = (document.file.to_string(), document.line);
+                Subject { kind: None, namespace: None, name: None, operation, file, line, template: None }
+            }
         };
-        judged.push(Judged { kind, namespace, name, operation, file, line, verdict, notes: Vec::new(), identity });
-    }
-    for pair in rollout.not_together() {
-        let driver = judged.iter_mut().find(|judged| {
-            judged.kind.as_deref() == Some("CSIDriver") && judged.name.as_deref() == Some(&pair.csi_driver)
-        });
-        driver.into_iter().for_each(|judged| judged.notes.push(pair.to_string()));
-    }
-    Ok(judged)
-}
-
-/// What programs read: the verdict on one request, or a list of verdicts that says what each is about.
-#[derive(Serialize)]
-#[serde(untagged)]
-enum Answer<'a> {
-    One(&'a Verdict),
-    Several(&'a [Judged]),
-}
-
-impl<'a> Answer<'a> {
-    fn of(judged: &'a [Judged]) -> Self {
-        match judged {
-            [only] => Answer::One(&only.verdict),
-            all => Answer::Several(all),
+        let object = match &step {
+            Some(step) => step.after.clone().unwrap_or_default(),
+            None => written_object(&json),
+        };
+        let mut judged = Judged::new(subject, verdict, findings, &object, &locate);
+        judged.concerns_a_rule = step.is_none_or(|step| !is_same(step.before.as_deref(), step.after.as_deref()));
+        match of_no_section.filter(|_| judged.verdict.allowed && judged.findings.is_empty()) {
+            None => report.add(judged),
+            // A cluster answers such a request too.
+            Some(identity) => report.add_not_judged(&identity.kind, judged),
         }
     }
+    rollout.find(true, &mut report);
+    Ok(report)
 }
 
-fn location(file: &str, line: usize) -> String {
-    if file == "-" { format!("standard input:{line}") } else { format!("{file}:{line}") }
+/// The path of the object in a request, or in the AdmissionReview around it.
+fn object_in(document: &Document) -> &'static str {
+    if document.find("request.object").exact { "request.object" } else { "object" }
+}
+
+fn joined(within: &str, field: &str) -> String {
+    match (within, field) {
+        ("", field) => field.to_owned(),
+        (within, "") => within.to_owned(),
+        _ => format!("{within}.{field}"),
+    }
+}
+
+/// The new object of a request, as JSON.
+fn written_object(json: &str) -> String {
+    let parsed: Value = serde_json::from_str(json).unwrap_or_default();
+    let object = parsed.pointer("/request/object").or_else(|| parsed.pointer("/object"));
+    object.map(Value::to_string).unwrap_or_default()
+}
+
+/// Whether a step changes nothing at all.
+fn is_same(before: Option<&str>, after: Option<&str>) -> bool {
+    let (Some(before), Some(after)) = (before, after) else { return false };
+    let read = |json: &str| serde_json::from_str::<Value>(json).ok();
+    before == after || read(before).is_some_and(|before| Some(before) == read(after))
 }
 
 /// Standard input can be read once.
 fn one_from_standard_input(arguments: &Arguments) -> Result<(), Complaint> {
     let Arguments { requests, before, after, settings, nodes, given, .. } = arguments;
-    let given = requests.iter().chain(before).chain(after).chain([settings]).chain(nodes).chain(given.paths());
+    let given = requests.iter().chain(before).chain(after).chain(settings).chain(nodes).chain(given.paths());
     if given.filter(|path| path.as_os_str() == "-").count() > 1 {
         return Err(Complaint::new("standard input", "is named twice", "give the other as a file"));
     }
     Ok(())
-}
-
-impl Judged {
-    /// Which object, and what is asked of it.
-    fn subject(&self) -> String {
-        let object = self.identity.as_ref().map_or_else(|| String::from("a request"), Identity::to_string);
-        self.operation.iter().fold(object, |object, operation| format!("{object} {operation}"))
-    }
-
-    fn location(&self) -> String {
-        location(&self.file, self.line)
-    }
-
-    fn annotation(&self, key: &str) -> Option<&str> {
-        self.verdict.annotations.get(key).map(String::as_str)
-    }
-}
-
-/// `a, b and +3` of `a,b,+3`, each name in backticks.
-fn names(list: &str) -> String {
-    let names = list.split(',').map(|name| if name.starts_with('+') { name.to_owned() } else { format!("`{name}`") });
-    names.collect::<Vec<_>>().join(", ")
-}
-
-/// What an edit does in the cluster whose nodes were given, unless the verdict says it.
-fn live_nodes(judged: &Judged) -> Option<String> {
-    const SAID: &str = "in this cluster: ";
-    let Verdict { message, warnings, .. } = &judged.verdict;
-    if message.iter().chain(warnings).any(|text| text.contains(SAID)) {
-        return None;
-    }
-    let moved = [("loses", "losesLiveNodes"), ("gains", "gainsLiveNodes")];
-    let said = moved.iter().filter_map(|(verb, key)| Some(format!("{verb} {}", names(judged.annotation(key)?))));
-    let said: Vec<String> = said.collect();
-    (!said.is_empty()).then(|| format!("{SAID}{}", said.join("; ")))
 }

@@ -87,12 +87,12 @@ enum Whence {
 }
 
 impl Surroundings {
-    /// The cluster that was given, in which the settings, which are JSON, need some kinds. Files and these kinds are read
+    /// The cluster that was given, in which these settings, which are JSON, need some kinds. Files and these kinds are read
     /// at once, so that it is known whether they can be read.
     ///
     /// # Errors
     /// What cannot be read.
-    pub fn read(given: &Given, settings: &str) -> Result<Self, Complaint> {
+    pub fn read(given: &Given, settings: &[&str]) -> Result<Self, Complaint> {
         let needs = needs(settings);
         if let Some(live) = given.live()? {
             needs.into_iter().try_for_each(|kind| live.demand(kind))?;
@@ -115,6 +115,14 @@ impl Surroundings {
     /// What cannot be read, and what is no node.
     pub fn of_nodes(path: &Path) -> Result<Self, Complaint> {
         files::nodes(path).map(Self::from)
+    }
+
+    /// How many objects of a kind were given in files; `None` where none were given so.
+    pub fn count(&self, kind: Kind) -> Option<usize> {
+        match self.0.as_deref() {
+            Some(Whence::Files(objects)) => Some(objects.count(kind)),
+            Some(Whence::Live(_)) | None => None,
+        }
     }
 
     fn cluster(&self) -> Result<&dyn Cluster, CannotRead> {
@@ -152,10 +160,14 @@ impl Cluster for Surroundings {
     }
 }
 
-/// The kinds that settings need. Settings that this program cannot read are those of another version's module, which says
-/// itself what it lacks.
-fn needs(settings: &str) -> Vec<Kind> {
-    let parsed = field::parse(settings.as_bytes());
-    let read = parsed.and_then(|settings| read_settings(&Field::root("settings", &settings)).map(|read| read.needs()));
-    read.unwrap_or_default()
+/// The kinds that settings need, each once. Settings that this program cannot read are those of another version's module,
+/// which says itself what it lacks.
+fn needs(settings: &[&str]) -> Vec<Kind> {
+    let mut needed = Vec::new();
+    for set in settings {
+        let parsed = field::parse(set.as_bytes());
+        let read = parsed.and_then(|set| read_settings(&Field::root("settings", &set)).map(|read| read.needs()));
+        needed.extend(read.unwrap_or_default());
+    }
+    Kind::ALL.into_iter().filter(|kind| needed.contains(kind)).collect()
 }

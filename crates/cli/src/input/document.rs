@@ -140,21 +140,29 @@ pub enum Reason {
 }
 
 impl Reason {
-    /// In words, behind a number.
-    pub fn words(self) -> &'static str {
-        match self {
-            Reason::HelmTemplate => "Helm templates (pipe the output of `helm template` instead)",
-            Reason::NotKubernetes => "not Kubernetes objects",
-            Reason::NotAnObject => "documents that are not objects",
-            Reason::NotYaml => "documents that are neither YAML nor JSON",
-            Reason::NoIdentity => "objects whose name or type is not a string",
-            Reason::Unreadable => "files that cannot be read",
-        }
+    /// In words, with a number.
+    pub fn words(self, count: usize) -> String {
+        let (one, several, more) = match self {
+            Reason::HelmTemplate => {
+                ("Helm template", "Helm templates", " (pipe the output of `helm template` instead)")
+            }
+            Reason::NotKubernetes => ("document", "documents", " without a type of Kubernetes"),
+            Reason::NotAnObject => ("list or string", "lists or strings", " in place of an object"),
+            Reason::NotYaml => ("document", "documents", " that cannot be read as YAML or JSON"),
+            Reason::NoIdentity => ("object", "objects", " whose name or type is not a string"),
+            Reason::Unreadable => ("file", "files", " that cannot be read"),
+        };
+        format!("{count} {}{more}", if count == 1 { one } else { several })
     }
 
     /// Whether each one is worth a line of its own: someone meant it to be read.
     pub fn is_a_defect(self) -> bool {
-        !matches!(self, Reason::HelmTemplate | Reason::NotKubernetes)
+        !matches!(self, Reason::HelmTemplate) && self.is_meant()
+    }
+
+    /// Whether it looks like something that should have been judged, and is not a file of another program.
+    pub fn is_meant(self) -> bool {
+        !matches!(self, Reason::NotKubernetes | Reason::NotAnObject)
     }
 }
 
@@ -206,7 +214,7 @@ impl Omitted {
 
     /// In words: `2 Helm templates (…), 1 file that cannot be read`; empty where everything was judged.
     pub fn words(&self) -> String {
-        let words = self.count.iter().map(|(reason, count)| format!("{count} {}", reason.words()));
+        let words = self.count.iter().map(|(reason, count)| reason.words(*count));
         words.collect::<Vec<_>>().join(", ")
     }
 }

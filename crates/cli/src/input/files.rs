@@ -29,6 +29,8 @@ pub struct File {
 #[derive(Debug)]
 pub struct Excludes {
     globs: Override,
+    /// Those that are relative to another folder, whose path is absolute.
+    elsewhere: Option<Override>,
 }
 
 impl Excludes {
@@ -36,21 +38,47 @@ impl Excludes {
     ///
     /// # Errors
     /// A glob that is not one.
-    pub fn new<'g>(globs: impl IntoIterator<Item = &'g String>) -> Result<Self, Complaint> {
-        let mut builder = OverrideBuilder::new(".");
-        for glob in globs {
-            builder.add(&format!("!{glob}")).map_err(|error| not_a_glob(glob, &error))?;
+    pub fn new(globs: &[String]) -> Result<Self, Complaint> {
+        Ok(Excludes { globs: left_out(Path::new("."), globs)?, elsewhere: None })
+    }
+
+    /// More globs, relative to another folder.
+    ///
+    /// # Errors
+    /// A glob that is not one.
+    pub fn and(mut self, folder: &Path, globs: &[String]) -> Result<Self, Complaint> {
+        let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+        if let Ok(folder) = std::fs::canonicalize(folder) {
+            self.elsewhere = Some(left_out(&folder, globs)?);
         }
-        let globs = builder.build().map_err(|error| not_a_glob("the globs", &error))?;
-        Ok(Excludes { globs })
+        Ok(self)
     }
 
     /// Whether a path, or a folder above it, is left out.
     pub fn excludes(&self, path: &Path) -> bool {
         let path = path.strip_prefix("./").unwrap_or(path);
-        let above = path.ancestors().skip(1).any(|folder| self.globs.matched(folder, true).is_ignore());
-        above || self.globs.matched(path, false).is_ignore()
+        if matches(&self.globs, path) {
+            return true;
+        }
+        let Some(elsewhere) = self.elsewhere.as_ref().filter(|globs| globs.num_ignores() > 0) else { return false };
+        // A link counts by its own name.
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let Ok(folder) = std::fs::canonicalize(folder) else { return false };
+        matches(elsewhere, &path.file_name().map_or_else(|| folder.clone(), |name| folder.join(name)))
     }
+}
+
+fn matches(globs: &Override, path: &Path) -> bool {
+    let above = path.ancestors().skip(1).any(|folder| globs.matched(folder, true).is_ignore());
+    above || globs.matched(path, false).is_ignore()
+}
+
+fn left_out(folder: &Path, globs: &[String]) -> Result<Override, Complaint> {
+    let mut builder = OverrideBuilder::new(folder);
+    for glob in globs {
+        builder.add(&format!("!{glob}")).map_err(|error| not_a_glob(glob, &error))?;
+    }
+    builder.build().map_err(|error| not_a_glob("the globs", &error))
 }
 
 fn not_a_glob(glob: &str, error: &ignore::Error) -> Complaint {

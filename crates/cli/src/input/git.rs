@@ -1,7 +1,7 @@
 //! Files as they are in a revision of a git repository, and as they are now: only those that differ. The program `git` is
 //! asked, which knows every format of a repository.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
@@ -22,9 +22,11 @@ pub struct Side {
 pub struct Change {
     pub before: Side,
     pub after: Side,
+    /// The files that were asked for; `None` for all. The others tell where an object was before.
+    pub asked_for: Option<BTreeSet<String>>,
 }
 
-/// What differs between `since` and `to`, or the working tree with the files that git does not know yet. `paths` limit it.
+/// What differs between `since` and `to`, or the working tree with the files that git does not know yet; `paths` are asked for.
 ///
 /// # Errors
 /// Without git, outside of a repository, and for what git does not know.
@@ -36,9 +38,21 @@ pub fn change(since: &str, to: Option<&str>, paths: &[PathBuf], excludes: &Exclu
     arguments.push(&since);
     arguments.extend(to.as_deref());
     let everything = [PathBuf::from(":/")];
-    let paths = if paths.is_empty() { &everything } else { paths };
-    let entries = entries(&run(&arguments, paths)?);
+    let entries = entries(&run(&arguments, &everything)?);
     let folder = Shown::new(&top);
+    let unknown = |paths: &[PathBuf]| {
+        let asked = ["ls-files", "--others", "--exclude-standard", "-z", "--full-name"];
+        if to.is_none() { run(&asked, paths).map(|raw| names(&raw)) } else { Ok(Vec::new()) }
+    };
+    let asked_for = if paths.is_empty() {
+        None
+    } else {
+        let mut arguments = vec!["diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", &since];
+        arguments.extend(to.as_deref());
+        let mut all = names(&run(&arguments, paths)?);
+        all.extend(unknown(paths)?);
+        Some(all.iter().map(|path| folder.of(path).display().to_string()).collect())
+    };
     let mut ignored = BTreeMap::new();
     let mut is_left_out = |path: &Path| {
         let outside = !files::is_manifest(path) || files::is_hidden(path) || excludes.excludes(&folder.of(path));
@@ -61,13 +75,9 @@ pub fn change(since: &str, to: Option<&str>, paths: &[PathBuf], excludes: &Exclu
             (None, _) => {}
         }
     }
-    if to.is_none() {
-        let unknown = run(&["ls-files", "--others", "--exclude-standard", "-z", "--full-name"], paths)?;
-        let unknown = unknown.split(|byte| *byte == 0).filter(|name| !name.is_empty()).map(path_of);
-        on_disk.extend(unknown.filter(|path| !is_left_out(path)));
-    }
+    on_disk.extend(unknown(&everything)?.into_iter().filter(|path| !is_left_out(path)));
     on_disk.sort();
-    let mut change = Change::default();
+    let mut change = Change { asked_for, ..Change::default() };
     change.before.files = blobs(before, &folder)?;
     change.after.files = blobs(after, &folder)?;
     for path in on_disk {
@@ -82,13 +92,6 @@ pub fn change(since: &str, to: Option<&str>, paths: &[PathBuf], excludes: &Exclu
         }
     }
     Ok(change)
-}
-
-/// The folder above everything in the repository that the current folder is in; `None` outside of one.
-pub fn top() -> Option<PathBuf> {
-    let output = command(&["rev-parse", "--show-toplevel"]).output().ok()?;
-    let text = String::from_utf8(output.stdout).ok()?;
-    output.status.success().then(|| PathBuf::from(text.trim_end_matches('\n')))
 }
 
 /// Names in the repository as they are from here.
@@ -136,6 +139,11 @@ fn entries(raw: &[u8]) -> Vec<Entry> {
         entries.push(Entry { old: blob(old_mode, old), new: blob(new_mode, new), path: path_of(path) });
     }
     entries
+}
+
+/// Names with a zero behind each.
+fn names(raw: &[u8]) -> Vec<PathBuf> {
+    raw.split(|byte| *byte == 0).filter(|name| !name.is_empty()).map(path_of).collect()
 }
 
 #[cfg(unix)]

@@ -82,7 +82,8 @@ fn object(cursor: &mut Cursor<'_>, emit: &mut Emit<'_>) -> std::io::Result<Wrong
         match cursor.copy_space(&mut frame)? {
             Some(b',') => cursor.push(&mut frame)?,
             Some(b'}') => {}
-            _ => return Ok(Some("expected `,` or `}`")),
+            None => return Ok(Some("the text ends within an object")),
+            Some(_) => return Ok(Some("expected `,` or `}`")),
         }
     }
     if !streamed {

@@ -4,6 +4,7 @@
 //! text that is longer than [`LONG`] is never held as a whole.
 
 mod document;
+mod events;
 pub mod files;
 pub mod git;
 mod json;

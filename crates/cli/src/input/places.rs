@@ -1,8 +1,7 @@
 //! From the path of a field to its line and column.
 
-use granit_parser::Event;
-
 use super::document::{Document, Found, Place, Syntax};
+use super::events::{self, Parser};
 use super::{json, yaml};
 
 /// The place of a field in a document.
@@ -48,16 +47,16 @@ fn visit_yaml(document: &Document, see: &mut See<'_>) {
     // An item of a List begins behind its `-`, and its other rows below that column.
     let text = format!("{}{}", " ".repeat(document.written.column), document.written.text);
     let before = document.line.saturating_sub(1);
-    let mut parser = yaml::parser(&text);
+    let mut parser = Parser::new(&text);
     let mut open: Vec<Open> = Vec::new();
-    while let Some(Ok((event, span))) = parser.next_event() {
-        let mut place = yaml::place(span.start);
-        place.line = place.line.saturating_add(before);
-        let kind = match event {
-            Event::SequenceStart(..) => Some(Kind::List(0)),
-            Event::MappingStart(..) => Some(Kind::Mapping(None)),
-            Event::Scalar(..) | Event::Alias(..) | Event::UnresolvedAlias(..) => None,
-            Event::SequenceEnd | Event::MappingEnd => {
+    while let Ok(event) = parser.next() {
+        let place = Place { line: event.place.line.saturating_add(before), ..event.place };
+        let kind = match &event.kind {
+            events::Kind::List { .. } => Some(Kind::List(0)),
+            events::Kind::Mapping { .. } => Some(Kind::Mapping(None)),
+            events::Kind::Scalar { .. } | events::Kind::Alias(_) => None,
+            events::Kind::StreamEnd => return,
+            events::Kind::End => {
                 open.pop();
                 if open.is_empty() {
                     return;
@@ -76,7 +75,7 @@ fn visit_yaml(document: &Document, see: &mut See<'_>) {
             Some(Open { path, kind: Kind::Mapping(key) }) => match key.take() {
                 Some((name, at)) => (yaml::below(path, &name), at),
                 None => {
-                    let name = if let Event::Scalar(text, ..) = &event { text.to_string() } else { String::new() };
+                    let name = if let events::Kind::Scalar { text, .. } = event.kind { text } else { String::new() };
                     *key = Some((name, place));
                     if kind.is_some() {
                         return;

@@ -1,14 +1,13 @@
 //! YAML becomes JSON as `kubectl` makes it: the last of two equal keys counts, merge keys, and the scalars of
 //! [`super::yaml_scalar`].
 //!
-//! The parser is `granit-parser`, which `serde-saphyr` uses too. It takes what the scanner of `kubectl` takes, such as a quoted
-//! scalar that continues at the indent of its key, and stays at the level of events, so that no tree is built.
+//! The parser is libyaml, of which the parser of `kubectl` is a port. So it takes what that takes, such as a quoted scalar
+//! that continues at the indent of its key. It stays at the level of events, so that no tree is built.
 
 use std::collections::BTreeMap;
 
-use granit_parser::{Event, Marker, Parser, ScalarStyle, ScanError, Span, StrInput};
-
 use super::document::{Place, Repeated};
+use super::events::{self, Event, Parser};
 use super::json::Members;
 use super::yaml_scalar::{self, Scalar};
 
@@ -52,48 +51,60 @@ pub struct Problem {
 /// # Errors
 /// What is wrong, and where. The documents before it are in `documents` already.
 pub fn documents(text: &str, documents: &mut Vec<Node>) -> Result<(), Problem> {
-    let mut parser = parser(text);
-    let mut builder = Builder::default();
-    while let Some(event) = parser.next_event() {
-        let (event, span) = event.map_err(|error| unreadable(&error))?;
-        if matches!(event, Event::DocumentEnd) {
-            let built = std::mem::take(&mut builder);
+    let mut parser = Parser::new(text);
+    let mut builder = Builder { bytes: Bytes::new(text), ..Builder::default() };
+    loop {
+        let event = parser.next()?;
+        if event.kind == events::Kind::StreamEnd {
+            return Ok(());
+        }
+        if event.kind == events::Kind::DocumentEnd {
+            let next = Builder { bytes: std::mem::take(&mut builder.bytes), ..Builder::default() };
+            let built = std::mem::replace(&mut builder, next);
             if !built.json.is_empty() && built.json != "null" {
                 documents.push(Node { json: built.json, mappings: built.mappings, repeated: built.repeated });
             }
         } else {
-            builder.take(event, span)?;
+            builder.take(event)?;
         }
     }
-    Ok(())
 }
 
-/// The parser as it is used here.
-pub fn parser(text: &str) -> Parser<'_, StrInput<'_>> {
-    let options = granit_parser::options! { emit_comments: false, emit_unresolved_aliases: true };
-    Parser::new_from_str_with_options(text, options)
+/// From lines and columns to the bytes of a text.
+#[derive(Default)]
+struct Bytes<'t> {
+    text: &'t str,
+    /// The line that was asked for last, and the byte at which it begins.
+    line: usize,
+    start: usize,
 }
 
-fn unreadable(error: &ScanError) -> Problem {
-    let mark = *error.marker();
-    let said = error.to_string();
-    // The location is said already.
-    let said = said.split(" at byte ").next().unwrap_or_default();
-    let said = said.split(" at line ").next().unwrap_or_default().replace('\n', " ");
-    Problem { place: (mark.line() > 0).then(|| place(mark)), said }
-}
+impl<'t> Bytes<'t> {
+    fn new(text: &'t str) -> Self {
+        Bytes { text, line: 1, start: 0 }
+    }
 
-/// Where a marker is.
-pub fn place(mark: Marker) -> Place {
-    Place { line: mark.line(), column: mark.col().saturating_add(1) }
+    /// The byte at a place that is not above the one before.
+    fn at(&mut self, place: Place) -> usize {
+        while self.line < place.line {
+            let rest = self.text.get(self.start..).unwrap_or_default();
+            let Some(end) = rest.find('\n') else { break };
+            self.start = self.start.saturating_add(end).saturating_add(1);
+            self.line = self.line.saturating_add(1);
+        }
+        let row = self.text.get(self.start..).unwrap_or_default();
+        let before = row.char_indices().nth(place.column.saturating_sub(1)).map_or(row.len(), |(byte, _)| byte);
+        self.start.saturating_add(before)
+    }
 }
 
 /// Gathers the JSON of one document.
 #[derive(Default)]
-struct Builder {
+struct Builder<'t> {
+    bytes: Bytes<'t>,
     json: String,
     open: Vec<Open>,
-    anchors: BTreeMap<usize, String>,
+    anchors: BTreeMap<String, String>,
     copied: usize,
     mappings: Vec<Mapping>,
     repeated: Vec<Repeated>,
@@ -103,7 +114,7 @@ struct Builder {
 struct Open {
     /// Where it begins in the JSON.
     at: usize,
-    anchor: usize,
+    anchor: Option<String>,
     /// Its number in `mappings`.
     listed: Option<usize>,
     kind: Kind,
@@ -132,13 +143,12 @@ struct Key {
     place: Place,
 }
 
-impl Builder {
-    fn take(&mut self, event: Event<'_>, span: Span) -> Result<(), Problem> {
-        let at = place(span.start);
-        match event {
-            Event::Scalar(text, style, anchor, tag) => {
-                let plain = style == ScalarStyle::Plain && tag.is_none();
-                let scalar = yaml_scalar::resolve(&text, style == ScalarStyle::Plain, tag.as_deref());
+impl Builder<'_> {
+    fn take(&mut self, event: Event) -> Result<(), Problem> {
+        let at = event.place;
+        match event.kind {
+            events::Kind::Scalar { anchor, tag, text, plain } => {
+                let scalar = yaml_scalar::resolve(&text, plain, tag.as_deref());
                 let scalar = scalar.map_err(|said| Problem { place: Some(at), said })?;
                 if self.wants_key() {
                     return self.key(scalar, anchor, plain && text == "<<", at);
@@ -147,45 +157,42 @@ impl Builder {
                 scalar.push(&mut self.json).map_err(|said| Problem { place: Some(at), said })?;
                 self.end_value(start, anchor, at)
             }
-            Event::Alias(anchor) => {
-                let Some(json) = self.anchors.get(&anchor).cloned() else {
-                    return Err(Problem {
-                        place: Some(at),
-                        said: String::from("an alias stands within its own anchor"),
-                    });
-                };
-                self.copied = self.copied.saturating_add(json.len());
-                if self.copied > REPEATED {
-                    let said = format!("its aliases repeat more than {} MiB", REPEATED >> 20);
-                    return Err(Problem { place: Some(at), said });
-                }
-                if self.wants_key() {
-                    let scalar = Scalar::of_json(&json).ok_or_else(|| not_a_key(at))?;
-                    return self.key(scalar, 0, false, at);
-                }
-                let start = self.begin_value();
-                self.json.push_str(&json);
-                self.end_value(start, 0, at)
+            events::Kind::Alias(anchor) => self.alias(&anchor, at),
+            events::Kind::List { anchor } => self.begin(Kind::List { items: 0 }, anchor, at),
+            events::Kind::Mapping { anchor } => {
+                self.begin(Kind::Mapping { members: Vec::new(), key: None, merges: false }, anchor, at)
             }
-            Event::UnresolvedAlias(name) => {
-                Err(Problem { place: Some(at), said: format!("the alias `*{name}` has no anchor before it") })
-            }
-            Event::SequenceStart(_, anchor, _) => self.begin(Kind::List { items: 0 }, anchor, span),
-            Event::MappingStart(_, anchor, _) => {
-                self.begin(Kind::Mapping { members: Vec::new(), key: None, merges: false }, anchor, span)
-            }
-            Event::SequenceEnd | Event::MappingEnd => self.end(span),
-            _ => Ok(()),
+            events::Kind::End => self.end(at),
+            events::Kind::DocumentEnd | events::Kind::StreamEnd | events::Kind::Other => Ok(()),
         }
+    }
+
+    fn alias(&mut self, anchor: &str, at: Place) -> Result<(), Problem> {
+        let Some(json) = self.anchors.get(anchor).cloned() else {
+            let said = format!("the alias `*{anchor}` has no anchor before it");
+            return Err(Problem { place: Some(at), said });
+        };
+        self.copied = self.copied.saturating_add(json.len());
+        if self.copied > REPEATED {
+            let said = format!("its aliases repeat more than {} MiB", REPEATED >> 20);
+            return Err(Problem { place: Some(at), said });
+        }
+        if self.wants_key() {
+            let scalar = Scalar::of_json(&json).ok_or_else(|| not_a_key(at))?;
+            return self.key(scalar, None, false, at);
+        }
+        let start = self.begin_value();
+        self.json.push_str(&json);
+        self.end_value(start, None, at)
     }
 
     fn wants_key(&self) -> bool {
         matches!(self.open.last(), Some(Open { kind: Kind::Mapping { key: None, .. }, .. }))
     }
 
-    fn key(&mut self, scalar: Scalar<'_>, anchor: usize, merge: bool, at: Place) -> Result<(), Problem> {
+    fn key(&mut self, scalar: Scalar<'_>, anchor: Option<String>, merge: bool, at: Place) -> Result<(), Problem> {
         let text = scalar.key().ok_or_else(|| not_a_key(at))?;
-        if anchor > 0 {
+        if let Some(anchor) = anchor {
             let mut json = String::new();
             scalar.push(&mut json).map_err(|said| Problem { place: Some(at), said })?;
             self.anchors.insert(anchor, json);
@@ -217,9 +224,9 @@ impl Builder {
         self.json.len()
     }
 
-    fn end_value(&mut self, start: usize, anchor: usize, at: Place) -> Result<(), Problem> {
+    fn end_value(&mut self, start: usize, anchor: Option<String>, at: Place) -> Result<(), Problem> {
         let end = self.json.len();
-        if anchor > 0 {
+        if let Some(anchor) = anchor {
             self.anchors.insert(anchor, self.json.get(start..end).unwrap_or_default().to_owned());
         }
         if let Some(Open { kind: Kind::Mapping { members, key, .. }, .. }) = self.open.last_mut()
@@ -234,8 +241,7 @@ impl Builder {
         Ok(())
     }
 
-    fn begin(&mut self, kind: Kind, anchor: usize, span: Span) -> Result<(), Problem> {
-        let at = place(span.start);
+    fn begin(&mut self, kind: Kind, anchor: Option<String>, at: Place) -> Result<(), Problem> {
         if self.wants_key() {
             return Err(not_a_key(at));
         }
@@ -247,17 +253,20 @@ impl Builder {
         self.json.push(if is_mapping { '{' } else { '[' });
         let listed = (is_mapping && self.open.len() < LISTED).then_some(self.mappings.len());
         if listed.is_some() {
-            let byte = span.start.byte_offset().unwrap_or_default();
+            let byte = self.bytes.at(at);
             self.mappings.push(Mapping { at: start, start: byte, end: byte, place: at });
         }
         self.open.push(Open { at: start, anchor, listed, kind });
         Ok(())
     }
 
-    fn end(&mut self, span: Span) -> Result<(), Problem> {
+    fn end(&mut self, place: Place) -> Result<(), Problem> {
         let Some(Open { at, anchor, listed, kind }) = self.open.pop() else { return Ok(()) };
         if let Some(mapping) = listed.and_then(|number| self.mappings.get_mut(number)) {
-            mapping.end = span.end.byte_offset().unwrap_or_default();
+            // The end of a block is where the next token begins; of braces, the last of them.
+            let end = self.bytes.at(place);
+            let brace = self.bytes.text.as_bytes().get(end) == Some(&b'}');
+            mapping.end = end.saturating_add(usize::from(brace));
         }
         match kind {
             Kind::List { .. } => self.json.push(']'),
@@ -268,7 +277,7 @@ impl Builder {
                 self.json.push('}');
             }
         }
-        self.end_value(at, anchor, place(span.start))
+        self.end_value(at, anchor, place)
     }
 
     /// Writes a mapping again in which merge keys or equal keys are: what comes later counts.

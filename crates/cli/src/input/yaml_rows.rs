@@ -64,6 +64,10 @@ pub fn read(input: &mut dyn BufRead, begin: (usize, u64), long: bool, emit: &mut
             break;
         }
         let next = (number.saturating_add(1), offset.saturating_add(row.len() as u64));
+        // The last row of a file may not end, and what is in it must not be lost with its end.
+        if row.last() != Some(&b'\n') {
+            row.push(b'\n');
+        }
         match Separator::of(&row) {
             Some(Separator::Alone) if reader.directives && !reader.begun => reader.document.bytes.extend(&row),
             Some(Separator::Alone) => reader.finish(next),
@@ -168,17 +172,17 @@ impl Reader<'_, '_> {
             let bytes = waiting.iter().flat_map(|rows| rows.bytes.iter().copied()).collect();
             let joined = Rows { bytes, rows_before: first.rows_before, offset: first.offset };
             match nodes(&joined) {
-                Ok(nodes) => {
+                (nodes, None) => {
                     nodes.into_iter().for_each(|node| self.item(node, &joined));
                     waiting.clear();
                 }
-                Err(_) if !all && waiting.len() < JOINED => break,
-                Err(_) => {
+                (_, Some(_)) if !all && waiting.len() < JOINED => break,
+                (_, Some(_)) => {
                     // The first is given up; the others may be readable without it.
                     let first = waiting.remove(0);
                     match nodes(&first) {
-                        Ok(nodes) => nodes.into_iter().for_each(|node| self.item(node, &first)),
-                        Err((reason, place, said)) => self.emit.broken(reason, place, said),
+                        (nodes, None) => nodes.into_iter().for_each(|node| self.item(node, &first)),
+                        (_, Some((reason, place, said))) => self.emit.broken(reason, place, said),
                     }
                 }
             }
@@ -208,9 +212,10 @@ impl Reader<'_, '_> {
             emit_items(&node, &rows, of_list(&document).as_ref(), self.emit);
         }
         if self.begun {
-            match nodes(&document) {
-                Ok(nodes) => nodes.iter().for_each(|node| emit_document(node, &document, self.emit)),
-                Err((reason, place, said)) => self.emit.broken(reason, place, said),
+            let (nodes, broken) = nodes(&document);
+            nodes.iter().for_each(|node| emit_document(node, &document, self.emit));
+            if let Some((reason, place, said)) = broken {
+                self.emit.broken(reason, place, said);
             }
         }
         self.items = None;
@@ -228,23 +233,29 @@ fn of_list(frame: &Rows) -> Option<ListKind> {
 
 type Broken = (Reason, Option<Place>, String);
 
-/// The documents in some rows, or what is wrong with them.
-fn nodes(rows: &Rows) -> Result<Vec<Node>, Broken> {
-    let text = std::str::from_utf8(&rows.bytes).map_err(|error| {
-        let at = rows.offset.saturating_add(error.valid_up_to() as u64);
-        let place = Place { line: rows.rows_before.saturating_add(1), column: 1 };
-        (Reason::Unreadable, Some(place), format!("is not UTF-8 at byte {at}"))
-    })?;
+/// The documents in some rows, up to the first that cannot be read, and what is wrong with that.
+fn nodes(rows: &Rows) -> (Vec<Node>, Option<Broken>) {
+    let text = match std::str::from_utf8(&rows.bytes) {
+        Ok(text) => text,
+        Err(error) => {
+            let at = rows.offset.saturating_add(error.valid_up_to() as u64);
+            let place = Place { line: rows.rows_before.saturating_add(1), column: 1 };
+            return (Vec::new(), Some((Reason::Unreadable, Some(place), format!("is not UTF-8 at byte {at}"))));
+        }
+    };
     let mut nodes = Vec::new();
-    yaml::documents(text, &mut nodes).map_err(|problem| {
-        let place = problem.place.map(|place| moved(place, rows));
-        let reason = if text.contains("{{") { Reason::HelmTemplate } else { Reason::NotYaml };
-        (reason, place, format!("is not usable YAML: {}", problem.said))
-    })?;
+    let read = yaml::documents(text, &mut nodes);
     for node in &mut nodes {
         node.repeated.iter_mut().for_each(|repeated| repeated.place = moved(repeated.place, rows));
     }
-    Ok(nodes)
+    let broken = read.err().map(|problem| {
+        let place = problem.place.map(|place| moved(place, rows));
+        if text.contains("{{") {
+            return (Reason::HelmTemplate, place, String::from("is a template, and not YAML yet"));
+        }
+        (Reason::NotYaml, place, format!("is not usable YAML: {}", problem.said))
+    });
+    (nodes, broken)
 }
 
 fn moved(place: Place, rows: &Rows) -> Place {

@@ -3,8 +3,6 @@
 
 use std::borrow::Cow;
 
-use granit_parser::Tag;
-
 /// The meaning of a scalar.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Scalar<'t> {
@@ -16,18 +14,18 @@ pub enum Scalar<'t> {
     Text(Cow<'t, str>),
 }
 
-/// The meaning of a scalar, or what is wrong with it. `plain` is without quotes and not a block.
-pub fn resolve<'t>(text: &'t str, plain: bool, tag: Option<&Tag>) -> Result<Scalar<'t>, String> {
+/// The meaning of a scalar, or what is wrong with it. `plain` is without quotes, not a block, and without a tag.
+pub fn resolve<'t>(text: &'t str, plain: bool, tag: Option<&str>) -> Result<Scalar<'t>, String> {
     let tag = match tag {
-        None if plain => None,
-        None => return Ok(Scalar::Text(Cow::Borrowed(text))),
-        Some(tag) => match tag.suffix_in_namespace("tag:yaml.org,2002:") {
-            Some(name) => Some(name.into_owned()),
+        None | Some("") if plain => None,
+        None | Some("") => return Ok(Scalar::Text(Cow::Borrowed(text))),
+        Some(tag) => match tag.strip_prefix("tag:yaml.org,2002:") {
+            Some(name) => Some(name),
             // `!`, and tags of other programs, which `kubectl` reads as strings.
             None => return Ok(Scalar::Text(Cow::Borrowed(text))),
         },
     };
-    match tag.as_deref() {
+    match tag {
         None => Ok(plain_scalar(text)),
         Some("binary") => from_base64(text).map(|text| Scalar::Text(Cow::Owned(text))),
         Some(tag @ ("null" | "bool" | "int" | "float" | "timestamp")) => {

@@ -1,15 +1,19 @@
 //! `settings`: the schema of the settings, and whether a settings file can be used.
 
 mod location;
+mod problems;
+mod sources;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use placement_guard::kubernetes::field::Unreadable;
 use placement_guard::verdict;
 
 use crate::complaint::{Complaint, Outcome};
-use crate::input::Source;
+use crate::input::{Document, Source, shown};
 use crate::output;
+
+pub use sources::Found;
 
 /// What editors and validators need to know about settings; `make bless` writes it.
 const SCHEMA: &str = include_str!("../../../../policies/settings.schema.json");
@@ -26,15 +30,15 @@ pub struct Arguments {
 
 #[derive(clap::Subcommand)]
 enum Command {
-    /// Check a settings file, and show where it is wrong
+    /// Check settings files, and show everything that is wrong with each
     #[command(after_help = "\
 Exit codes:
   0  the settings can be used
-  1  they are refused
-  2  the file cannot be read")]
+  2  they cannot, or a file cannot be read")]
     Check {
         /// Settings, YAML or JSON; `-` for standard input
-        file: PathBuf,
+        #[arg(required = true, value_name = "FILE")]
+        files: Vec<PathBuf>,
     },
 }
 
@@ -43,60 +47,88 @@ Exit codes:
 /// # Errors
 /// When the file cannot be read.
 pub fn run(arguments: &Arguments) -> Result<Outcome, Complaint> {
-    let Some(Command::Check { file }) = &arguments.command else {
+    let Some(Command::Check { files }) = &arguments.command else {
         output::print(SCHEMA)?;
         return Ok(Outcome::Accepted);
     };
-    let source = Source::read(file)?;
-    match refusal(&source)? {
-        Err(complaint) => {
-            output::complain(&complaint);
-            Ok(Outcome::Refused)
+    let mut complaints = Vec::new();
+    for file in files {
+        match check(file) {
+            Ok(shown) => output::print(&format!("{shown}: these settings can be used\n"))?,
+            Err(wrong) => complaints.extend(wrong),
         }
-        Ok(_) => {
-            output::print(&format!("{}: these settings can be used\n", source.shown()))?;
-            Ok(Outcome::Accepted)
+    }
+    // All but the last are said here; the last one is the reason for the exit code.
+    let last = complaints.pop();
+    complaints.iter().for_each(output::complain);
+    last.map_or(Ok(Outcome::Accepted), Err)
+}
+
+/// The name of a file whose settings can be used, or everything that is wrong with it.
+fn check(file: &Path) -> Result<String, Vec<Complaint>> {
+    let source = Source::read(file).map_err(|complaint| vec![complaint])?;
+    let document = source.only_document(WHAT).map_err(|complaint| vec![complaint])?;
+    if let Some(twice) = appears_twice(&document) {
+        return Err(vec![twice]);
+    }
+    let problems = problems::of(document.json());
+    if problems.is_empty() {
+        return Ok(source.shown().to_owned());
+    }
+    Err(problems.iter().map(|problem| complaint(&document, problem)).collect())
+}
+
+/// A key of settings that appears twice: readers disagree on which of the two counts.
+fn appears_twice(document: &Document) -> Option<Complaint> {
+    let repeated = document.repeated.first()?;
+    let location = format!("{}:{}:{}", shown(&document.file), repeated.place.line, repeated.place.column);
+    Some(Complaint::new(location, format!("{}: appears twice", repeated.path), KNOWN))
+}
+
+const KNOWN: &str = "`placement-guard settings` prints what is known";
+
+fn complaint(document: &Document, unreadable: &Unreadable) -> Complaint {
+    let remedy = match problems::meant(unreadable) {
+        Some(word) => format!("did you mean `{word}`?"),
+        None => KNOWN.to_owned(),
+    };
+    let problem = format!("{}: {}", unreadable.path, unreadable.problem);
+    Complaint::new(location::of(document, unreadable), problem, remedy)
+}
+
+/// Every set of settings at a path.
+///
+/// # Errors
+/// Where no path is known, and what cannot be read.
+pub fn sets(path: Option<&Path>) -> Result<Vec<Found>, Complaint> {
+    match path {
+        Some(path) => sources::find(path),
+        None => {
+            let remedy = format!(
+                "name a file with `--settings <PATH>`, or write `settings: PATH` into `{}`",
+                crate::config::NAME
+            );
+            Err(Complaint::new("--settings", "is required here", remedy))
         }
     }
 }
 
-/// Settings as JSON, unchecked: a module checks its own.
+/// The settings in a text.
 ///
 /// # Errors
-/// When they cannot be read.
-pub fn unjudged(source: &Source) -> Result<String, Complaint> {
-    Ok(source.only_document(WHAT)?.json().to_owned())
-}
-
-/// What a module says against settings, with the location as far as it names the field as this program does.
-pub fn refused_by_a_module(source: &Source, message: &str) -> Complaint {
-    let said = message.strip_prefix("settings are not valid: ").unwrap_or(message);
-    let location = match (said.split_once(": "), source.only_document(WHAT)) {
-        (Some((path, problem)), Ok(document)) => {
-            location::of(&document, &Unreadable { path: path.to_owned(), problem: problem.to_owned() })
-        }
-        _ => source.shown().to_owned(),
-    };
-    Complaint::new(location, said, "write settings that this module knows")
+/// What keeps it from being read.
+pub fn of_text(name: &str, text: &str) -> Result<Vec<Found>, Complaint> {
+    Ok(vec![Found::of(Source::of(name, text).only_document(WHAT)?)])
 }
 
 /// Settings that can be used, as JSON.
 ///
 /// # Errors
-/// What is wrong with them, and where.
+/// The first thing that is wrong with them, and where.
 pub fn usable(source: &Source) -> Result<String, Complaint> {
-    refusal(source)?
-}
-
-/// The settings as JSON, or what is wrong with them.
-fn refusal(source: &Source) -> Result<Result<String, Complaint>, Complaint> {
     let document = source.only_document(WHAT)?;
-    Ok(match verdict::validate_settings(document.json()) {
+    match verdict::validate_settings(document.json()) {
         Ok(()) => Ok(document.json().to_owned()),
-        Err(unreadable) => {
-            let location = location::of(&document, &unreadable);
-            let remedy = "`placement-guard settings` prints what is known";
-            Err(Complaint::new(location, format!("{}: {}", unreadable.path, unreadable.problem), remedy))
-        }
-    })
+        Err(unreadable) => Err(complaint(&document, &unreadable)),
+    }
 }

@@ -91,7 +91,7 @@ async fn a_bad_body_is_refused_under_its_uid_where_it_has_one() {
             "unreadable: operation: must be `CREATE`, `UPDATE`, `DELETE` or `CONNECT`, but is `PATCH`",
         ),
         (of(r#"["u-3"]"#), "", &not_an_object),
-        (of(r#"{"uid":7}"#), "", "unreadable: uid: must be a string, but is a number: `7`"),
+        (of(r#"{"uid":7}"#), "", "unreadable: uid: must be a string, but is a number: `7`; write it in quotes"),
     ];
     let mut connection = server.client().open().await;
     for (body, uid, message) in cases {
