@@ -67,7 +67,8 @@ impl<'m> Judge<'m> {
     /// # Errors
     /// When the module gives no decision.
     pub fn judge(&self, json: &str, locate: Locate<'_>) -> Result<(Verdict, Vec<Found>), Complaint> {
-        let answers = self.sets.iter().map(|set| set.judge(json, &self.surroundings, locate)).collect::<Result<Vec<_>, _>>()?;
+        let answers =
+            self.sets.iter().map(|set| set.judge(json, &self.surroundings, locate)).collect::<Result<Vec<_>, _>>()?;
         Ok(together(answers))
     }
 
@@ -127,7 +128,8 @@ impl<'m> Set<'m> {
 
     fn examine(&self, json: &str, surroundings: &Surroundings, locate: Locate<'_>) -> (Verdict, Vec<Found>) {
         let own = self.settings.as_ref().map(|settings| verdict::examine(settings, json, surroundings));
-        let (verdict, findings) = own.unwrap_or_else(|| (verdict::check_in(&self.json, json, surroundings), Ok(Vec::new())));
+        let (verdict, findings) =
+            own.unwrap_or_else(|| (verdict::check_in(&self.json, json, surroundings), Ok(Vec::new())));
         (verdict, found(findings, locate))
     }
 

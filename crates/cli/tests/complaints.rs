@@ -112,7 +112,9 @@ fn files_that_are_not_there_and_not_what_they_should_be() {
         ),
         (
             "--settings settings.yaml --nodes node.yaml request.json",
-            format!("node.yaml:1: metadata.labels.a: must be a string, but is a number: `5`; write it in quotes; {nodes}"),
+            format!(
+                "node.yaml:1: metadata.labels.a: must be a string, but is a number: `5`; write it in quotes; {nodes}"
+            ),
         ),
         (
             "--settings settings.yaml --nodes nameless.yaml request.json",

@@ -4,16 +4,23 @@
 
 mod program;
 
+use std::collections::BTreeSet;
+
 use placement_guard::objects::Objects;
 use placement_guard::rules::cluster::{Cluster, NoCluster};
 use placement_guard::verdict;
 use placement_guard_cli::cluster::Surroundings;
-use placement_guard_cli::input::Source;
+use placement_guard_cli::input::Place;
 use placement_guard_cli::judge::Judge;
 use placement_guard_cli::module::Loaded;
 use placement_guard_cli::origin::Origin;
+use placement_guard_cli::report::Locate;
+use placement_guard_cli::settings;
 use program::{Folder, built_module, repository};
 use serde_json::json;
+
+/// Where these requests are written does not matter.
+const BEGIN: Locate<'static> = &|_| Place { line: 1, column: 1 };
 
 fn built() -> Loaded {
     Loaded::load(&built_module().display().to_string(), &Origin::default())
@@ -27,11 +34,11 @@ fn the_module_gives_the_librarys_verdict_on_every_case() {
     let mut with_cluster = 0;
     for case in testkit::cases().unwrap().into_iter().filter(|case| !case.has_unreadable_kinds()) {
         let settings = String::from_utf8(case.settings()).unwrap();
-        let source = Source::of("settings.yaml", &settings);
+        let sets = settings::of_text("settings.yaml", &settings).unwrap();
         let objects = case.cluster().map(|objects| Objects::read(&json!(objects).to_string()).unwrap());
         with_cluster += usize::from(objects.is_some());
         let surroundings = objects.clone().map(Surroundings::from).unwrap_or_default();
-        let judge = Judge::new(&source, Some(&module), |_| Ok(surroundings));
+        let judge = Judge::new(sets, Some(&module), |_| Ok(surroundings));
         let Some(request) = case.request() else {
             let unreadable = verdict::validate_settings(&settings).unwrap_err();
             let said = format!(": {}: {}; ", unreadable.path, unreadable.problem);
@@ -50,7 +57,11 @@ fn the_module_gives_the_librarys_verdict_on_every_case() {
             library.annotations.remove("gainsLiveNodes");
         }
         for asked in [request, &review] {
-            assert_eq!(judge.judge(&asked.to_string()).as_ref(), Ok(&library), "{}", case.name);
+            let (verdict, found) = judge.judge(&asked.to_string(), BEGIN).unwrap();
+            assert_eq!(verdict, library, "{}", case.name);
+            let codes: BTreeSet<String> = found.into_iter().map(|found| found.code).collect();
+            let known = if library.code == Some(422) { vec![String::from("unreadable")] } else { library.findings.clone() };
+            assert_eq!(codes, known.into_iter().collect(), "{}", case.name);
         }
         judged += 1;
     }
@@ -61,8 +72,8 @@ fn the_module_gives_the_librarys_verdict_on_every_case() {
 fn what_is_not_quite_a_review_is_answered_alike() {
     let module = built();
     let settings = r#"{"volumeNodeAffinity": {}}"#;
-    let source = Source::of("settings.yaml", settings);
-    let judge = Judge::new(&source, Some(&module), |_| Ok(Surroundings::default()))
+    let sets = settings::of_text("settings.yaml", settings).unwrap();
+    let judge = Judge::new(sets, Some(&module), |_| Ok(Surroundings::default()))
         .unwrap_or_else(|complaint| panic!("{complaint}"));
     let texts = [
         "",
@@ -81,7 +92,7 @@ fn what_is_not_quite_a_review_is_answered_alike() {
     ];
     for text in texts {
         let library = verdict::check(settings, text);
-        let asked = judge.judge(text).unwrap_or_else(|complaint| panic!("{text}: {complaint}"));
+        let (asked, _) = judge.judge(text, BEGIN).unwrap_or_else(|complaint| panic!("{text}: {complaint}"));
         assert_eq!((asked.allowed, asked.code), (library.allowed, library.code), "{text}");
     }
 }

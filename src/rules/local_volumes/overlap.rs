@@ -90,8 +90,7 @@ pub fn find(
         "local path overlap: volume `{shown}` shares a path of a node with volume `{}`{more}",
         short(first, 120)
     );
-    let mut finding =
-        Finding::new(Code::LocalPathOverlap, headline).at(field(volume.source), &shown_path(volume.path));
+    let mut finding = Finding::new(Code::LocalPathOverlap, headline).at(field(volume.source), &shown_path(volume.path));
     for text in overlapping.values().take(MOST) {
         finding = finding.detail(text.clone());
     }
@@ -138,7 +137,7 @@ fn compare(
             Ok(None) => {}
             Ok(Some(node)) => {
                 let named =
-                    format!("volume `{}` has {}", short(other_name, 120), shown_path(&field(source), other_path));
+                    format!("volume `{}` has {}: {}", short(other_name, 120), field(source), shown_path(other_path));
                 overlapping.insert(other_name.to_owned(), format!("{named}, on a node {}", described(&node)));
             }
             Err(Exhausted) => return Ok(Err(Exhausted)),

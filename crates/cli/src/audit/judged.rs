@@ -40,8 +40,7 @@ const BY_SECTION: [(&str, &[Listed], bool); 6] = [
 /// What the sections of these settings judge, each once, what belongs to no namespace first.
 pub fn by<'s>(settings: impl Iterator<Item = &'s str>) -> Vec<Listed> {
     let sets: Vec<Value> = settings.map(|set| serde_json::from_str(set).unwrap_or_default()).collect();
-    let in_force =
-        |section: &str| sets.iter().any(|set| set.get(section).is_some_and(|section| !section.is_null()));
+    let in_force = |section: &str| sets.iter().any(|set| set.get(section).is_some_and(|section| !section.is_null()));
     let judged: Vec<Listed> = BY_SECTION
         .into_iter()
         .filter(|(section, ..)| in_force(section))

@@ -13,8 +13,7 @@ use libyaml_rs::{
     yaml_parser_set_input_string, yaml_parser_t,
 };
 
-use super::document::Place;
-use super::yaml::Problem;
+use super::written::{Place, Problem};
 
 /// A part of a YAML text.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use ignore::WalkBuilder;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use ignore::overrides::{Override, OverrideBuilder};
 
-use super::document::{NotJudged, Reason};
+use super::not_judged::{NotJudged, Reason};
 use crate::complaint::Complaint;
 
 const ENDINGS: [&str; 3] = ["yaml", "yml", "json"];

@@ -7,7 +7,8 @@ use serde_json::Deserializer;
 use serde_json::value::RawValue;
 
 use super::Emit;
-use super::document::{ListKind, NotJudged, Place, Reason, Syntax, Written};
+use super::not_judged::{NotJudged, Reason};
+use super::written::{ListKind, Place, Syntax, Written};
 
 /// Takes every document of a JSON text; several follow one another with nothing or white space between them.
 ///

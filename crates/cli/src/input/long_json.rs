@@ -2,8 +2,9 @@
 
 use std::io::BufRead;
 
-use super::document::{ListKind, Place, Reason};
 use super::json::{self, Lines};
+use super::not_judged::Reason;
+use super::written::{ListKind, Place};
 use super::{Emit, yaml_rows};
 
 /// Reads the values of a text. Where YAML documents follow, separated by `---`, they are read too.

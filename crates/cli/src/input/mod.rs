@@ -9,8 +9,10 @@ pub mod files;
 pub mod git;
 mod json;
 mod long_json;
+mod not_judged;
 mod places;
 mod settled;
+mod written;
 mod yaml;
 mod yaml_rows;
 mod yaml_scalar;
@@ -21,8 +23,10 @@ use std::sync::Arc;
 
 use crate::complaint::Complaint;
 
-pub use document::{Document, Found, ListKind, NotJudged, Omitted, Place, Reason, Repeated, Syntax, Written};
+pub use document::Document;
 pub use json::Members;
+pub use not_judged::{NotJudged, Omitted, Reason};
+pub use written::{Found, ListKind, Place, Repeated, Syntax, Written};
 
 /// A shorter text is read as a whole.
 const LONG: usize = 1 << 22;

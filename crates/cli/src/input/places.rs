@@ -1,15 +1,15 @@
 //! From the path of a field to its line and column.
 
-use super::document::{Document, Found, Place, Syntax};
 use super::events::{self, Parser};
+use super::written::{Found, Place, Syntax, Written};
 use super::{json, yaml};
 
-/// The place of a field in a document.
-pub fn find(document: &Document, path: &str) -> Found {
-    let start = Place { line: document.line, column: document.written.column.saturating_add(1) };
+/// The place of a field in a document that begins on this line.
+pub fn find(written: &Written, line: usize, path: &str) -> Found {
+    let start = Place { line, column: written.column.saturating_add(1) };
     let mut found = Found { key: start, value: start, exact: path.is_empty() };
     let mut length = 0;
-    visit(document, start, &mut |at, key, value| {
+    visit(written, start, &mut |at, key, value| {
         let within = path.strip_prefix(at).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']));
         // Of two equal keys the last one counts.
         if within && at.len() >= length {
@@ -23,12 +23,10 @@ pub fn find(document: &Document, path: &str) -> Found {
 /// Takes the path of a field, the place of its key and that of its value.
 type See<'a> = dyn FnMut(&str, Place, Place) + 'a;
 
-fn visit(document: &Document, start: Place, see: &mut See<'_>) {
-    match document.written.syntax {
-        Syntax::Json => {
-            Json { rest: document.written.text.as_bytes(), place: start }.value("", see).unwrap_or_default()
-        }
-        Syntax::Yaml => visit_yaml(document, see),
+fn visit(written: &Written, start: Place, see: &mut See<'_>) {
+    match written.syntax {
+        Syntax::Json => Json { rest: written.text.as_bytes(), place: start }.value("", see).unwrap_or_default(),
+        Syntax::Yaml => visit_yaml(written, start.line, see),
     }
 }
 
@@ -43,10 +41,10 @@ enum Kind {
     Mapping(Option<(String, Place)>),
 }
 
-fn visit_yaml(document: &Document, see: &mut See<'_>) {
+fn visit_yaml(written: &Written, line: usize, see: &mut See<'_>) {
     // An item of a List begins behind its `-`, and its other rows below that column.
-    let text = format!("{}{}", " ".repeat(document.written.column), document.written.text);
-    let before = document.line.saturating_sub(1);
+    let text = format!("{}{}", " ".repeat(written.column), written.text);
+    let before = line.saturating_sub(1);
     let mut parser = Parser::new(&text);
     let mut open: Vec<Open> = Vec::new();
     while let Ok(event) = parser.next() {

@@ -2,8 +2,10 @@
 
 use serde_json_borrow::Value;
 
-use super::document::{Document, Repeated, Syntax};
-use super::yaml::{below, push_text};
+use super::document::Document;
+use super::written::{Repeated, Syntax};
+use super::yaml::below;
+use super::yaml_scalar::push_text;
 
 impl Document {
     /// Makes the JSON what `kubectl` would send, where a manifest was written in JSON. YAML is that already.

@@ -6,10 +6,10 @@
 
 use std::collections::BTreeMap;
 
-use super::document::{Place, Repeated};
 use super::events::{self, Event, Parser};
 use super::json::Members;
-use super::yaml_scalar::{self, Scalar};
+use super::written::{Place, Problem, Repeated};
+use super::yaml_scalar::{self, Scalar, push_text};
 
 /// The depth to which the library reads JSON.
 const DEPTH: usize = 127;
@@ -38,13 +38,6 @@ pub struct Mapping {
 
 /// Mappings are listed down to here: deep enough for Lists in Lists.
 const LISTED: usize = 12;
-
-/// Why a text is not usable YAML.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Problem {
-    pub place: Option<Place>,
-    pub said: String,
-}
 
 /// Reads every document of a text; empty ones are left out.
 ///
@@ -403,15 +396,4 @@ fn merged(json: &str) -> Option<Vec<(String, String)>> {
         all.extend(of(mapping.get())?);
     }
     Some(all)
-}
-
-/// Appends a string as JSON.
-pub fn push_text(json: &mut String, text: &str) {
-    if text.bytes().all(|byte| byte >= b' ' && !matches!(byte, b'"' | b'\\')) {
-        json.push('"');
-        json.push_str(text);
-        json.push('"');
-    } else {
-        json.push_str(&serde_json::Value::from(text).to_string());
-    }
 }

@@ -7,7 +7,8 @@
 
 use std::io::BufRead;
 
-use super::document::{ListKind, Place, Reason, Syntax, Written};
+use super::not_judged::Reason;
+use super::written::{ListKind, Place, Syntax, Written};
 use super::yaml::{self, Node};
 use super::{Emit, json};
 

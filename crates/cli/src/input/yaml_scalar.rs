@@ -215,8 +215,19 @@ impl Scalar<'_> {
                 json.push_str(&value.to_string());
             }
             Scalar::Float(value) => json.push_str(&format!("{value:e}")),
-            Scalar::Text(text) => super::yaml::push_text(json, text),
+            Scalar::Text(text) => push_text(json, text),
         }
         Ok(())
+    }
+}
+
+/// Appends a string as JSON.
+pub fn push_text(json: &mut String, text: &str) {
+    if text.bytes().all(|byte| byte >= b' ' && !matches!(byte, b'"' | b'\\')) {
+        json.push('"');
+        json.push_str(text);
+        json.push('"');
+    } else {
+        json.push_str(&serde_json::Value::from(text).to_string());
     }
 }
