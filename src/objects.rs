@@ -94,6 +94,10 @@ impl Objects {
 }
 
 impl Cluster for Objects {
+    fn is_at_hand(&self) -> bool {
+        true
+    }
+
     fn get(&self, kind: Kind, namespace: Option<&str>, name: &str, _: Wanted) -> Result<Option<Vec<u8>>, CannotRead> {
         if !self.kinds.contains(&kind) {
             return Err(CannotRead::NotGiven);

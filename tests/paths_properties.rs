@@ -41,6 +41,20 @@ fn lies_within(path: &str, prefix: &str) -> bool {
     })
 }
 
+/// Whether one of two paths is the other or lies below it, on some kind of node.
+fn lie_in_one_another(one: &str, other: &str) -> bool {
+    let on_linux = |path: &str| walked(path, &['/']);
+    let on_windows = |path: &str| {
+        let mut steps = walked(path, &['/', '\\']);
+        if is_share(path) {
+            steps.insert(0, String::from("the share of a host"));
+        }
+        steps
+    };
+    let nested = |one: Vec<String>, other: Vec<String>| one.iter().zip(&other).all(|(one, other)| one == other);
+    nested(on_linux(one), on_linux(other)) || nested(on_windows(one), on_windows(other))
+}
+
 /// Steps that are apt to be confused with one another.
 fn any_step() -> impl Strategy<Value = &'static str> {
     prop::sample::select(vec![
@@ -86,6 +100,13 @@ proptest! {
     fn a_cleaned_path_lies_within_a_prefix_as_the_definition_says(path in any_path(), prefix in any_prefix()) {
         let is_within = NodePath::clean(&path).is_within(&NodePath::clean(&prefix).to_string());
         prop_assert_eq!(is_within, lies_within(&path, &prefix), "{} within {}", path, prefix);
+    }
+
+    #[test]
+    fn paths_overlap_as_the_definition_says(one in any_path(), other in any_path()) {
+        let overlaps = NodePath::clean(&one).overlaps(&NodePath::clean(&other));
+        prop_assert_eq!(overlaps, lie_in_one_another(&one, &other), "{} and {}", one, other);
+        prop_assert_eq!(overlaps, NodePath::clean(&other).overlaps(&NodePath::clean(&one)));
     }
 
     #[test]

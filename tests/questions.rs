@@ -189,6 +189,10 @@ fn whatever_the_form_offers_is_accepted() {
                 // It says nothing alone, and nothing without a label.
                 settings = json!({"localVolumes": {"pinned": true, "pinnedBy": ["kubernetes.io/hostname"]}});
             }
+            if variable == "localVolumes.provisioners" {
+                settings =
+                    json!({"localVolumes": {"waitForFirstConsumer": true, "provisioners": ["local.example.com"]}});
+            }
             assert_eq!(complaint(&settings), None, "{variable}: {settings}");
             chosen += 1;
         }

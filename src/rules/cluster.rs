@@ -7,7 +7,7 @@ use super::decision::Report;
 use super::finding::{Code, Finding, Severity};
 use crate::kubernetes::field::{Field, Unreadable, quoted};
 use crate::kubernetes::kind::Kind;
-use crate::kubernetes::picked::{self, Fields};
+use crate::kubernetes::picked::{self, Fields, WHOLE};
 
 /// The live cluster, or what stands in for it: an engine's host, files, objects. Its answers are JSON.
 ///
@@ -30,6 +30,12 @@ pub trait Cluster {
     /// # Errors
     /// When they cannot be known.
     fn list(&self, kind: Kind, fields: Fields) -> Result<Vec<u8>, CannotRead>;
+
+    /// Whether the objects are at hand, so that asking costs nothing and needs no permission. Then a rule also asks where the
+    /// answer only adds names to a decision that stands.
+    fn is_at_hand(&self) -> bool {
+        false
+    }
 }
 
 /// What is wanted of one object.
@@ -133,11 +139,16 @@ impl<'c> Live<'c> {
         }
         let unread = |cause| Unread { kind, cause };
         let Some(bytes) = self.cluster.get(kind, namespace, name, wanted).map_err(unread)? else { return Ok(None) };
-        // An answer about another object is none.
+        // An answer about another object is none. Engines may leave the kind out.
+        const KIND: Fields = Fields(&[("kind", WHOLE)]);
+        let is_of_kind = |object: &Field<'_, '_>| Ok(object.string_of("kind")?.is_none_or(|own| own == kind.name()));
+        if picked::read_object(&bytes, KIND, is_of_kind) != Ok(true) {
+            return Err(unread(CannotRead::Garbled));
+        }
         let read_named = |object: &Field<'_, '_>| {
             let metadata = object.get("metadata")?;
             let own = metadata.get("name")?;
-            if own.string()? != Some(name) || object.string_of("kind")?.is_some_and(|own| own != kind.name()) {
+            if own.string()? != Some(name) {
                 return Err(own.unreadable("names another object"));
             }
             read(object)
@@ -158,6 +169,11 @@ impl<'c> Live<'c> {
         let unread = |cause| Unread { kind, cause };
         let listed = self.list(kind, fields).map_err(unread)?;
         picked::read_items(&listed, fields, read).map_err(|_| unread(CannotRead::Garbled))
+    }
+
+    /// As [`Cluster::is_at_hand`].
+    pub fn is_at_hand(&self) -> bool {
+        self.cluster.is_at_hand()
     }
 
     fn list(&self, kind: Kind, fields: Fields) -> Listed {

@@ -41,7 +41,7 @@ fn in_use() -> &'static Case {
     static CASE: OnceLock<Case> = OnceLock::new();
     CASE.get_or_init(|| {
         let all = testkit::cases().unwrap();
-        all.into_iter().find(|case| case.name == "live/volume-node-affinity/running-pod").expect("the case is there")
+        all.into_iter().find(|case| case.name == "volume-node-affinity/live-running-pod").expect("the case is there")
     })
 }
 

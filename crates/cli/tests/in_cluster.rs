@@ -4,16 +4,20 @@
 
 mod program;
 
+use std::sync::OnceLock;
+
 use program::{Folder, Ran, assert_golden};
 use serde_json::{Value, json};
 use testkit::Case;
 use testkit::api_server::ApiServer;
 
-const IN_USE: &str = "live/volume-node-affinity/running-pod";
-
-fn case(name: &str) -> Case {
-    let all = testkit::cases().unwrap();
-    all.into_iter().find(|case| case.name == name).unwrap_or_else(|| panic!("there is no case {name}"))
+/// A volume is narrowed under a pod that runs.
+fn case() -> &'static Case {
+    static CASE: OnceLock<Case> = OnceLock::new();
+    CASE.get_or_init(|| {
+        let all = testkit::cases().unwrap();
+        all.into_iter().find(|case| case.name == "volume-node-affinity/live-running-pod").expect("the case is there")
+    })
 }
 
 fn list<'o>(objects: impl IntoIterator<Item = &'o Value>) -> String {
@@ -23,14 +27,14 @@ fn list<'o>(objects: impl IntoIterator<Item = &'o Value>) -> String {
 
 /// A folder with the case of a volume in use: settings, request, and all objects of the cluster.
 fn in_use() -> Folder {
-    let (folder, case) = (Folder::new(), case(IN_USE));
+    let (folder, case) = (Folder::new(), case());
     folder.write("settings.json", case.settings()).write("request.json", case.request().unwrap().to_string());
     folder.write("cluster.json", list(case.cluster().unwrap()));
     folder
 }
 
 fn of_kind(kinds: &[&str]) -> String {
-    let case = case(IN_USE);
+    let case = case();
     let objects = case.cluster().unwrap().iter().filter(|object| kinds.contains(&object["kind"].as_str().unwrap()));
     list(objects.collect::<Vec<_>>())
 }
@@ -131,7 +135,7 @@ fn a_cluster_that_cannot_be_read_is_not_taken_for_an_empty_one() {
     let cluster = |path: &str| folder.run(&format!("{CHECK} --cluster {path}"));
     cluster("empty.yaml").complained(&format!("empty.yaml: holds no document; {remedy}"));
     cluster("number.yaml")
-        .complained(&format!("number.yaml:1: metadata.labels.zone: must be a string, is a number: `5`; {remedy}"));
+        .complained(&format!("number.yaml:1: metadata.labels.zone: must be a string, but is a number: `5`; {remedy}"));
     cluster("nameless.yaml").complained(&format!("nameless.yaml:2: is a `Pod` without a name; {remedy}"));
     for path in ["values.yaml", "broken", "absent.yaml", "cluster.json --cluster values.yaml"] {
         let ran = cluster(path);
@@ -154,7 +158,7 @@ fn a_cluster_that_cannot_be_read_is_not_taken_for_an_empty_one() {
 
 /// The API server of the case, and the folder with its kubeconfig.
 fn live() -> (Folder, ApiServer) {
-    let (folder, server, case) = (in_use(), ApiServer::start(), case(IN_USE));
+    let (folder, server, case) = (in_use(), ApiServer::start(), case());
     case.cluster().unwrap().iter().for_each(|object| server.put(object));
     folder.write("kubeconfig", server.kubeconfig());
     (folder, server)

@@ -279,9 +279,12 @@ impl<'v> Newcomer<'v> {
     fn finding(&self, claim: &str, field: &str, (other, user): (&str, &str), more: usize) -> Finding {
         let (claim, namespace) = (short(claim, 120), short(self.namespace, 63));
         let other = format!("{namespace}/{}", short(other, 120));
-        let more = if more == 0 { String::new() } else { format!(" and {more} more pods") };
+        let users = match more {
+            0 => format!("pod `{other}` already uses"),
+            more => format!("pod `{other}` and {more} more already use"),
+        };
         let headline = format!(
-            "claim of one pod shared: pod `{other}`{more} uses claim `{claim}` (`{ONE_POD}`), which pod `{}` names too",
+            "claim of one pod shared: pod `{}` names claim `{claim}` (`{ONE_POD}`), which {users}",
             short(&self.name, 120)
         );
         let (priority, node) = user.split_once(BETWEEN).unwrap_or_default();

@@ -16,7 +16,7 @@ use crate::kubernetes::node_selector::Labels;
 use crate::kubernetes::picked::{Fields, WHOLE};
 use crate::kubernetes::version::{Age, TagVersion};
 use crate::logic::{Budget, Exhausted};
-use crate::rules::cluster::{Freshness, Live, Missing, Wanted, WhenUnreadable};
+use crate::rules::cluster::{Freshness, Live, Missing, Unread, Wanted, WhenUnreadable};
 use crate::rules::finding::{Code, Finding};
 use crate::rules::live_share::with_half;
 
@@ -179,12 +179,7 @@ impl Rollout {
     }
 
     /// The kubelets of the nodes that have the driver. The inner error is a kind that cannot be read.
-    fn nodes(
-        &self,
-        driver: &str,
-        live: &Live<'_>,
-        budget: &mut Budget,
-    ) -> Result<Result<Kubelets, crate::rules::cluster::Unread>, Exhausted> {
+    fn nodes(&self, driver: &str, live: &Live<'_>, budget: &mut Budget) -> Result<Result<Kubelets, Unread>, Exhausted> {
         let (mut having, mut kubelets) = (Labels::new(), Kubelets::default());
         let mut read = Ok(());
         with_half(budget, |own| {

@@ -8,6 +8,7 @@ use crate::kubernetes::kind::Kind;
 use crate::kubernetes::listing::first_few;
 use crate::kubernetes::names::Names;
 use crate::kubernetes::node_selector::Labels;
+use crate::kubernetes::zone_labels::ZONE_LABELS;
 use crate::logic::{Budget, Exhausted};
 use crate::rules::cluster::{Freshness, Live, Unread, Wanted};
 use crate::rules::finding::{Code, Finding};
@@ -75,7 +76,7 @@ fn keys<'v>(volume: &'v NodeVolume<'_>) -> Names<'v> {
     let expressions = terms.iter().flat_map(|term| term.match_expressions.iter().flatten());
     let keys = expressions.map(|requirement| requirement.key.as_str());
     // A node without any of these labels passes all of them.
-    let zones = crate::kubernetes::zone_labels::ZONE_LABELS.iter().map(|(key, _)| *key);
+    let zones = ZONE_LABELS.iter().map(|(key, _)| *key);
     Names::of(keys.chain(zones))
 }
 
@@ -92,6 +93,7 @@ fn missing(name: &str, volume: &NodeVolume<'_>, known_by: Option<&NodeName>, nod
     } else {
         finding = finding.detail(match nodes.len() {
             0 => String::from("there is no node at all"),
+            1 => String::from("the only node of the cluster was looked at"),
             count => format!("{count} nodes were looked at"),
         });
     }

@@ -15,7 +15,7 @@ use self::in_use::{ClaimRef, in_use, modification_in_flight};
 use self::live::{LiveChange, Nodes, names};
 use self::topology::Topology;
 use crate::rules::STEPS;
-use crate::rules::cluster::{Live, Missing, WhenUnreadable};
+use crate::rules::cluster::{Live, Missing, Unread, WhenUnreadable};
 use crate::rules::decision::{Annotation, Report};
 use crate::rules::finding::{Code, Finding, Severity};
 use crate::rules::rule::{Rule, Stopped};
@@ -135,6 +135,10 @@ impl Rule for VolumeNodeAffinity {
     }
 }
 
+/// Steps for naming nodes where no setting needs them. They are not taken from the request's own, so that a courtesy changes no
+/// decision.
+const NAMING_STEPS: u64 = STEPS / 4;
+
 /// Whether everything that this rule reads is written in the new object as in the old one, found out without reading it.
 fn is_written_alike(object: &Field<'_, '_>, old: &Field<'_, '_>) -> Result<bool, Unreadable> {
     let labels = |object: &Field<'_, '_>, old: &Field<'_, '_>| {
@@ -216,6 +220,13 @@ struct Judged<'v> {
     new: &'v Volume,
 }
 
+/// What judging has spent, found, and could not read.
+struct Progress<'r> {
+    missing: Missing,
+    budget: &'r mut Budget,
+    report: &'r mut Report,
+}
+
 fn contradiction(name: &str, volume: &Volume, facts: &[String]) -> Finding {
     let headline = format!(
         "topology facts contradict volume `{name}`: no node that they allow could use it; judged without facts"
@@ -242,20 +253,21 @@ impl VolumeNodeAffinity {
         budget: &mut Budget,
         report: &mut Report,
     ) -> Result<(), Stopped> {
-        let mut missing = Missing::default();
+        let mut progress = Progress { missing: Missing::default(), budget, report };
         let judged_live = match judged.old {
-            None => self.judge_as_it_stands(edit, judged, &mut missing, budget, report),
+            None => self.judge_as_it_stands(edit, judged, &mut progress),
             Some(old) => {
-                let (change, facts) = edit.change(budget);
+                let (change, facts) = edit.change(progress.budget);
                 // Nothing in the cluster changes what is equivalent for every node.
                 if change == Change::Equivalent {
-                    self.report_change(old, judged, (&change, &facts), None, false, report);
+                    self.report_change(old, judged, (&change, &facts), None, false, progress.report);
                     Ok(())
                 } else {
-                    self.judge_change(edit, (change, facts), topology, judged, &mut missing, budget, report)
+                    self.judge_change(edit, (change, facts), topology, judged, &mut progress)
                 }
             }
         };
+        let Progress { missing, budget, report } = progress;
         missing.find(self.when_unreadable, report);
         state::find(edit, judged.name, report, budget);
         judged_live
@@ -266,10 +278,9 @@ impl VolumeNodeAffinity {
         &self,
         edit: &VolumeEdit<'_>,
         judged: &Judged<'_>,
-        missing: &mut Missing,
-        budget: &mut Budget,
-        report: &mut Report,
+        progress: &mut Progress<'_>,
     ) -> Result<(), Stopped> {
+        let Progress { missing, budget, report } = progress;
         let Some(severity) = self.stranded else { return Ok(()) };
         if edit.admits_every_node() {
             return Ok(());
@@ -285,31 +296,72 @@ impl VolumeNodeAffinity {
     fn judge_change(
         &self,
         edit: &VolumeEdit<'_>,
-        (mut change, mut facts): (Change, Vec<String>),
+        decided: (Change, Vec<String>),
         topology: &Topology,
         judged: &Judged<'_>,
-        missing: &mut Missing,
-        budget: &mut Budget,
-        report: &mut Report,
+        progress: &mut Progress<'_>,
     ) -> Result<(), Stopped> {
         let Some(old) = judged.old else { return Ok(()) };
-        let nodes = Nodes::read(judged.live, Some(old), judged.new);
+        // What only gains, and may, stands: no node can lose the volume, and none that could use it is taken away.
+        let stands = matches!(decided.0, Change::Widened { .. }) && self.allows(Relation::Widened);
+        if stands {
+            let nodes =
+                if judged.live.is_at_hand() { Nodes::read(judged.live, Some(old), judged.new).ok() } else { None };
+            let live = nodes.as_ref().and_then(|nodes| nodes.change(edit, &mut Budget::of(NAMING_STEPS)).ok());
+            let live = live.as_ref().map(|live| (live, edit));
+            self.report_change(old, judged, (&decided.0, &decided.1), live, false, progress.report);
+        } else {
+            let nodes = Nodes::read(judged.live, Some(old), judged.new);
+            self.judge_among(&nodes, edit, decided, topology, (old, judged), progress)?;
+        }
+        let Progress { missing, report, .. } = progress;
+        if let (true, Some(claim)) = (self.settled, judged.claim) {
+            match modification_in_flight(judged.live, judged.own_name, claim) {
+                Ok(finding) => report.find_all(finding),
+                Err(unread) => missing.add(unread, "requireSettledVolumeAttributes", WhenUnreadable::Deny),
+            }
+        }
+        Ok(())
+    }
+
+    /// A change by which nodes may lose the volume, or that is not allowed, among the nodes that are there.
+    fn judge_among(
+        &self,
+        nodes: &Result<Nodes, Unread>,
+        edit: &VolumeEdit<'_>,
+        (mut change, mut facts): (Change, Vec<String>),
+        topology: &Topology,
+        (old, judged): (&Volume, &Judged<'_>),
+        progress: &mut Progress<'_>,
+    ) -> Result<(), Stopped> {
+        let Progress { missing, budget, report } = progress;
         if topology.from_live_nodes {
-            match &nodes {
+            match nodes {
                 Ok(nodes) => {
                     let (topology, contradictions) = topology.with_learned(&nodes.0, &[old, judged.new]);
                     report.find_all(contradictions);
-                    let learned = VolumeEdit::new(judged.old, judged.new, &topology, judged.steps, budget)?;
-                    match learned.contradicting_facts(budget) {
-                        None => (change, facts) = learned.change(budget),
-                        Some(facts) => report.find(contradiction(judged.name, old, &facts)),
+                    // Facts only take nodes out of the question, so where the budget ends the answer without them stands.
+                    if let Ok(learned) = VolumeEdit::new(judged.old, judged.new, &topology, judged.steps, budget) {
+                        match learned.contradicting_facts(budget) {
+                            Some(facts) => report.find(contradiction(judged.name, old, &facts)),
+                            None => match learned.change(budget) {
+                                (Change::Undecided, _) => {}
+                                decided => (change, facts) = decided,
+                            },
+                        }
                     }
                 }
                 // Without these facts more is a loss, never less.
                 Err(unread) => missing.add(*unread, "topology.fromLiveNodes", WhenUnreadable::Allow),
             }
         }
-        let changed = nodes.as_ref().map(|nodes| nodes.change(edit, budget).ok());
+        let changed = nodes.as_ref().map(|nodes| {
+            if self.by_live_nodes || self.while_in_use.is_some() {
+                nodes.change(edit, budget).ok()
+            } else {
+                nodes.change(edit, &mut Budget::of(NAMING_STEPS)).ok()
+            }
+        });
         if self.by_live_nodes {
             (change, facts) = match &changed {
                 Ok(Some(live)) => (live.change(), Vec::new()),
@@ -323,32 +375,25 @@ impl VolumeNodeAffinity {
         let unknown = self.by_live_nodes && changed.is_err();
         let live_change = changed.as_ref().ok().and_then(Option::as_ref);
         self.report_change(old, judged, (&change, &facts), live_change.map(|live| (live, edit)), unknown, report);
-        match (self.stranded, &nodes) {
+        match (self.stranded, nodes) {
             (Some(severity), Ok(nodes)) => report.find_all(nodes.stranded(edit, judged.name, severity, budget)?),
             (Some(severity), Err(unread)) => {
                 missing.add(*unread, "strandedVolumes", WhenUnreadable::by_default(severity));
             }
             (None, _) => {}
         }
-        if let Some(severity) = self.while_in_use {
-            let otherwise = WhenUnreadable::by_default(severity);
-            match &changed {
-                Ok(Some(change)) if change.loses.is_empty() => {}
-                Ok(Some(change)) => {
-                    match in_use(judged.live, judged.own_name, judged.claim, &change.loses, severity, budget)? {
-                        Ok(finding) => report.find_all(finding),
-                        Err(unread) => missing.add(unread, "whileInUse", otherwise),
-                    }
+        let Some(severity) = self.while_in_use else { return Ok(()) };
+        let otherwise = WhenUnreadable::by_default(severity);
+        match &changed {
+            Ok(Some(change)) if change.loses.is_empty() => {}
+            Ok(Some(change)) => {
+                match in_use(judged.live, judged.own_name, judged.claim, &change.loses, severity, budget)? {
+                    Ok(finding) => report.find_all(finding),
+                    Err(unread) => missing.add(unread, "whileInUse", otherwise),
                 }
-                Ok(None) => return Err(Stopped::Exhausted),
-                Err(unread) => missing.add(**unread, "whileInUse", otherwise),
             }
-        }
-        if let (true, Some(claim)) = (self.settled, judged.claim) {
-            match modification_in_flight(judged.live, judged.own_name, claim) {
-                Ok(finding) => report.find_all(finding),
-                Err(unread) => missing.add(unread, "requireSettledVolumeAttributes", WhenUnreadable::Deny),
-            }
+            Ok(None) => return Err(Stopped::Exhausted),
+            Err(unread) => missing.add(**unread, "whileInUse", otherwise),
         }
         Ok(())
     }

@@ -231,10 +231,15 @@ fn names(list: &str) -> String {
     names.collect::<Vec<_>>().join(", ")
 }
 
-/// What an edit does in the cluster whose nodes were given.
+/// What an edit does in the cluster whose nodes were given, unless the verdict says it.
 fn live_nodes(judged: &Judged) -> Option<String> {
+    const SAID: &str = "in this cluster: ";
+    let Verdict { message, warnings, .. } = &judged.verdict;
+    if message.iter().chain(warnings).any(|text| text.contains(SAID)) {
+        return None;
+    }
     let moved = [("loses", "losesLiveNodes"), ("gains", "gainsLiveNodes")];
     let said = moved.iter().filter_map(|(verb, key)| Some(format!("{verb} {}", names(judged.annotation(key)?))));
     let said: Vec<String> = said.collect();
-    (!said.is_empty()).then(|| format!("in this cluster: {}", said.join("; ")))
+    (!said.is_empty()).then(|| format!("{SAID}{}", said.join("; ")))
 }

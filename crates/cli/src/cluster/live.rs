@@ -53,7 +53,7 @@ impl Live {
     pub fn demand(&self, kind: Kind) -> Result<(), Complaint> {
         let mut read = self.read();
         let done = self.fetch(&mut read, kind);
-        read.kinds.insert(kind, done.as_ref().map(|()| ()).map_err(cause));
+        read.kinds.insert(kind, done.as_ref().map_err(cause).copied());
         done.map_err(|failure| complaint(&failure))
     }
 

@@ -146,6 +146,10 @@ impl Cluster for Surroundings {
     fn list(&self, kind: Kind, fields: Fields) -> Result<Vec<u8>, CannotRead> {
         self.cluster()?.list(kind, fields)
     }
+
+    fn is_at_hand(&self) -> bool {
+        self.0.is_some()
+    }
 }
 
 /// The kinds that settings need. Settings that this program cannot read are those of another version's module, which says
