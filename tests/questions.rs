@@ -181,10 +181,6 @@ fn whatever_the_form_offers_is_accepted() {
         assert!(!answers.is_empty(), "{} offers nothing", question.variable);
         for answer in answers {
             let (variable, mut settings) = (&question.variable, at(&question.variable, answer));
-            if variable == "localVolumes.provisioners" {
-                // It says nothing alone.
-                settings = json!({"localVolumes": {"waitForFirstConsumer": true, "provisioners": []}});
-            }
             if variable == "localVolumes.pinnedBy" {
                 // It says nothing alone, and nothing without a label.
                 settings = json!({"localVolumes": {"pinned": true, "pinnedBy": ["kubernetes.io/hostname"]}});
