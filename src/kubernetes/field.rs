@@ -359,7 +359,7 @@ impl<'v, 'p> Field<'v, 'p> {
     }
 
     /// The value in a few characters. A message must not show a whole subtree: it is long and may hold secrets.
-    fn shown(&self) -> String {
+    pub fn shown(&self) -> String {
         let text = match self.value {
             None | Some(Value::Null) => String::from("null"),
             Some(Value::Bool(value)) => value.to_string(),

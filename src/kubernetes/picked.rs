@@ -42,7 +42,8 @@ pub fn read_object<T>(
     fields: Fields,
     read: impl FnOnce(&Field<'_, '_>) -> Result<T, Unreadable>,
 ) -> Result<T, Unreadable> {
-    let mut json = serde_json::Deserializer::from_slice(bytes);
+    let text = std::str::from_utf8(bytes).map_err(|_| no_json())?;
+    let mut json = serde_json::Deserializer::from_str(text);
     let value =
         Pick(fields).deserialize(&mut json).and_then(|value| json.end().map(|()| value)).map_err(|_| no_json())?;
     let object = Field::root("", &value);
@@ -59,9 +60,11 @@ pub fn read_items(
     read: &mut dyn FnMut(&Field<'_, '_>) -> Result<(), Unreadable>,
 ) -> Result<(), Unreadable> {
     let mut complaint = None;
-    let mut json = serde_json::Deserializer::from_slice(bytes);
+    // As text, like every other document: a second reader would come into the module twice.
+    let text = std::str::from_utf8(bytes).map_err(|_| no_json())?;
+    let mut json = serde_json::Deserializer::from_str(text);
     let list = List { fields, read, complaint: &mut complaint };
-    let has_items = json.deserialize_map(list).and_then(|has_items| json.end().map(|()| has_items));
+    let has_items = json.deserialize_any(list).and_then(|has_items| json.end().map(|()| has_items));
     match (has_items, complaint) {
         (_, Some(complaint)) => Err(complaint),
         (Ok(true), None) => Ok(()),
@@ -93,8 +96,30 @@ impl<'de> Visitor<'de> for Pick {
         out.write_str("an object or a list of objects")
     }
 
+    // Of a value that is no object and no list only that is kept: it is refused where an object is read. The trait's own refusal
+    // would bring the code that writes fractions into the module.
     fn visit_unit<E>(self) -> Result<Value<'de>, E> {
         Ok(Value::Null)
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Value<'de>, E> {
+        Ok(Value::Bool(false))
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Value<'de>, E> {
+        Ok(Value::Bool(false))
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<Value<'de>, E> {
+        Ok(Value::Bool(false))
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Value<'de>, E> {
+        Ok(Value::Bool(false))
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<Value<'de>, E> {
+        Ok(Value::Bool(false))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<Value<'de>, A::Error> {
@@ -119,6 +144,35 @@ impl<'de> Visitor<'de> for Pick {
     }
 }
 
+/// Refuses every value but what a visitor of lists visits, in a word: the trait's own refusals name the value.
+macro_rules! only_what_is_visited {
+    () => {
+        fn visit_unit<E: de::Error>(self) -> Result<Self::Value, E> {
+            Err(E::custom("unexpected"))
+        }
+
+        fn visit_bool<E: de::Error>(self, _: bool) -> Result<Self::Value, E> {
+            Err(E::custom("unexpected"))
+        }
+
+        fn visit_i64<E: de::Error>(self, _: i64) -> Result<Self::Value, E> {
+            Err(E::custom("unexpected"))
+        }
+
+        fn visit_u64<E: de::Error>(self, _: u64) -> Result<Self::Value, E> {
+            Err(E::custom("unexpected"))
+        }
+
+        fn visit_f64<E: de::Error>(self, _: f64) -> Result<Self::Value, E> {
+            Err(E::custom("unexpected"))
+        }
+
+        fn visit_str<E: de::Error>(self, _: &str) -> Result<Self::Value, E> {
+            Err(E::custom("unexpected"))
+        }
+    };
+}
+
 /// Reads the items of a list; says whether there was a list of items.
 struct List<'r> {
     fields: Fields,
@@ -131,6 +185,12 @@ impl<'de> Visitor<'de> for List<'_> {
 
     fn expecting(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         out.write_str("a list of objects")
+    }
+
+    only_what_is_visited!();
+
+    fn visit_seq<A: SeqAccess<'de>>(self, _: A) -> Result<bool, A::Error> {
+        Err(de::Error::custom("unexpected"))
     }
 
     fn visit_map<A: MapAccess<'de>>(mut self, mut members: A) -> Result<bool, A::Error> {
@@ -153,7 +213,7 @@ impl<'de> DeserializeSeed<'de> for &mut List<'_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<(), D::Error> {
-        json.deserialize_seq(Items(self))
+        json.deserialize_any(Items(self))
     }
 }
 
@@ -164,6 +224,12 @@ impl<'de> Visitor<'de> for Items<'_, '_> {
 
     fn expecting(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         out.write_str("a list of objects")
+    }
+
+    only_what_is_visited!();
+
+    fn visit_map<A: MapAccess<'de>>(self, _: A) -> Result<(), A::Error> {
+        Err(de::Error::custom("unexpected"))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {

@@ -228,7 +228,8 @@ fn what_cannot_be_packaged_pushed_or_kept_is_said_and_nothing_is_left() {
             "package empty.wasm -o out.wasm --metadata unknown.yml",
             format!(
                 "unknown.yml: not the metadata of a policy: unknown field `unknown`, expected one of rules, annotations, \
-                 mutating, backgroundAudit, executionMode, policyType, contextAwareResources at line {}, column 1; correct it",
+                 mutating, backgroundAudit, executionMode, policyType, contextAwareResources, hostCapabilities at line {}, \
+                 column 1; correct it",
                 metadata.lines().count() + 1
             ),
         ),

@@ -196,7 +196,7 @@ fn several(group: &str, kind: &str, spec: &Field<'_, '_>) -> Result<Option<Why>,
             if count > 1 {
                 why(format!("has {count} replicas"), format!("{field}: `{count}`"), ONE)
             } else if count == 1 && !recreates && surges(&surge)? {
-                let shown = if surge.is_present() { surge.to_json() } else { String::from("absent, which is 25%") };
+                let shown = if surge.is_present() { surge.shown() } else { String::from("absent, which is 25%") };
                 why(
                     String::from("starts the new pod before the old one ends"),
                     format!("{}: {}", surge.path_in_object(), short(&shown, 40)),

@@ -148,6 +148,11 @@ fn keys_hold_nothing_that_varies() {
 fn a_key_is_the_same_for_the_same_question() {
     let mut compared = BTreeMap::new();
     for answered in ANSWERED.iter().filter(|answered| !answered.judged.keys.is_empty()) {
+        let of_rule = compared.entry(answered.rule.file).or_insert(0_u32);
+        if *of_rule >= 25 {
+            continue;
+        }
+        *of_rule += 1;
         let mut request = answered.request.clone();
         request["uid"] = json!("another");
         for object in ["object", "oldObject"].into_iter().filter(|name| answered.request[name]["metadata"].is_object())
@@ -165,10 +170,6 @@ fn a_key_is_the_same_for_the_same_question() {
         let judged = judged.expect("a judgement");
         // Of what depends on the cluster no answer may be told a second time.
         assert_eq!(judged.keys == answered.judged.keys, !answered.reads_cluster, "{}", answered.case);
-        *compared.entry(answered.rule.file).or_insert(0) += 1;
-        if compared.values().sum::<u32>() >= 120 {
-            break;
-        }
     }
     assert!(compared.len() >= 3, "{compared:?}");
 }

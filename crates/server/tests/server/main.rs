@@ -10,6 +10,7 @@ mod cases;
 mod client;
 mod cluster;
 mod cluster_access;
+mod cluster_cases;
 mod cluster_manifests;
 mod drain;
 mod fairness;
