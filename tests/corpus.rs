@@ -160,8 +160,9 @@ fn findings_name_their_fields(case: &Case, _: &Value) -> Result<(), String> {
     // What cannot be read has no findings.
     let Ok(found) = Request::read(&root).and_then(|request| {
         let host = case.host();
-        let call =
-            |operation: &str, payload: &[u8]| host.call(operation, payload).map_err(|said| format!("Host error: {said}"));
+        let call = |operation: &str, payload: &[u8]| {
+            host.call(operation, payload).map_err(|said| format!("Host error: {said}"))
+        };
         findings(&settings, &request, &HostCluster { call: &call })
     }) else {
         return Ok(());

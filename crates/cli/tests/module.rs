@@ -60,7 +60,8 @@ fn the_module_gives_the_librarys_verdict_on_every_case() {
             let (verdict, found) = judge.judge(&asked.to_string(), BEGIN).unwrap();
             assert_eq!(verdict, library, "{}", case.name);
             let codes: BTreeSet<String> = found.into_iter().map(|found| found.code).collect();
-            let known = if library.code == Some(422) { vec![String::from("unreadable")] } else { library.findings.clone() };
+            let known =
+                if library.code == Some(422) { vec![String::from("unreadable")] } else { library.findings.clone() };
             assert_eq!(codes, known.into_iter().collect(), "{}", case.name);
         }
         judged += 1;
