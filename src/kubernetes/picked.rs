@@ -300,7 +300,7 @@ mod tests {
         assert_eq!(items("{}", NODE).unwrap_err().to_string(), "items: is missing");
         assert_eq!(
             items(r#"{"items":[{"metadata":{"name":7}}]}"#, NODE).unwrap_err().to_string(),
-            "item.metadata.name: must be a string, but is a number: `7`"
+            "item.metadata.name: must be a string, but is a number: `7`; write it in quotes"
         );
         assert!(items(r#"{"items":[7]}"#, NODE).is_err() && items(r#"{"items":[[]]}"#, NODE).is_err());
     }

@@ -114,7 +114,7 @@ fn a_run_says_as_much_as_it_is_asked_to() {
         not judged, because no section of the settings is about the kind: 1 (ConfigMap 1)\n";
     let refused = "after.yaml\n  refused (403) Pod team/app CREATE (after.yaml:1)\n    \
         toleration not allowed: tolerates `spot:NoExecute` [toleration-not-allowed]\n      \
-        after.yaml:6:7: spec.tolerations[0]: `spot exists :every effect` admits every taint value\n      \
+        after.yaml:6:7: spec.tolerations[0]: `spot exists, every effect` admits every taint value\n      \
         allowed for `spot`: nothing\n";
     // What is unchanged says nothing.
     for options in ["", "--quiet"] {

@@ -39,7 +39,7 @@ const REQUESTS: [(&str, &[u8], &str); 10] = [
     (
         "text.yaml",
         b"---\nsome text\n",
-        "text.yaml:2:1: a manifest: must be an object, is a string: `some text`; correct the manifest",
+        "text.yaml:2:1: a manifest: must be an object, but is a string: `some text`; correct the manifest",
     ),
     ("deep.yaml", b"", "deep.yaml:1:135: is not usable YAML: it is nested more than 127 levels deep; correct it"),
     ("bomb.yaml", b"", "bomb.yaml:6:32: is not usable YAML: its aliases repeat more than 4 MiB; correct it"),

@@ -134,8 +134,9 @@ fn a_cluster_that_cannot_be_read_is_not_taken_for_an_empty_one() {
     let remedy = "give what `kubectl get … -A -o yaml` prints";
     let cluster = |path: &str| folder.run(&format!("{CHECK} --cluster {path}"));
     cluster("empty.yaml").complained(&format!("empty.yaml: holds no document; {remedy}"));
-    cluster("number.yaml")
-        .complained(&format!("number.yaml:1: metadata.labels.zone: must be a string, but is a number: `5`; {remedy}"));
+    cluster("number.yaml").complained(&format!(
+        "number.yaml:1: metadata.labels.zone: must be a string, but is a number: `5`; write it in quotes; {remedy}"
+    ));
     cluster("nameless.yaml").complained(&format!("nameless.yaml:2: is a `Pod` without a name; {remedy}"));
     for path in ["values.yaml", "broken", "absent.yaml", "cluster.json --cluster values.yaml"] {
         let ran = cluster(path);
@@ -244,13 +245,16 @@ fn live_nodes_are_named_though_no_setting_needs_them() {
     let (folder, server) = live();
     folder.write("settings.json", r#"{"volumeNodeAffinity": {}}"#);
     let ran = folder.run(&format!("{LIVE} --output json"));
-    let verdict: Value = serde_json::from_str(&ran.out).unwrap();
-    assert_eq!(verdict["annotations"]["losesLiveNodes"], "node-c-1,node-c-2", "{}", ran.err);
+    let report: Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!(report["objects"][0]["verdict"]["annotations"]["losesLiveNodes"], "node-c-1,node-c-2", "{}", ran.err);
     // They change no decision, so that they cannot be read changes none either.
     server.forbid("list", "nodes");
     let without = folder.run(&format!("{LIVE} --output json"));
-    let verdict: Value = serde_json::from_str(&without.out).unwrap();
-    assert_eq!((without.code, &verdict["annotations"]["losesLiveNodes"]), (ran.code, &Value::Null));
+    let report: Value = serde_json::from_str(&without.out).unwrap();
+    assert_eq!(
+        (without.code, &report["objects"][0]["verdict"]["annotations"]["losesLiveNodes"]),
+        (ran.code, &Value::Null)
+    );
 }
 
 fn volume(name: &str, zone: &str) -> Value {

@@ -97,7 +97,7 @@ fn everything_that_is_wrong_in_several_files_is_said_at_once_with_what_may_be_me
         ("error: a.yaml:1:1: volumeNodeAfinity: is not a known key", "; did you mean `volumeNodeAffinity`?"),
         ("error: a.yaml:3:16: tolerations.enforcement: must be one of", "; did you mean `warn`?"),
         (
-            "error: a.yaml:4:19: tolerations.allowed[0].key: must be a string, is a number: `5`; write it in quotes",
+            "error: a.yaml:4:19: tolerations.allowed[0].key: must be a string, but is a number: `5`; write it in quotes",
             "known",
         ),
         ("error: b.yaml:1:16: localVolumes.pined: is not a known key", "; did you mean `pinned`?"),

@@ -51,7 +51,7 @@ pub fn meant(problem: &Unreadable) -> Option<String> {
         Some((_, list)) => (list, steps(&problem.path).last().map(|step| (*step).to_owned())),
         None => {
             let (_, list) = problem.problem.split_once("must be one of ")?;
-            let (list, is) = list.split_once(", is `")?;
+            let (list, is) = list.split_once(", but is `")?;
             (list, is.strip_suffix('`').map(str::to_owned))
         }
     };
@@ -179,8 +179,8 @@ mod tests {
         let starts = [
             "pinned: is not a known key",
             "volumeNodeAffinity.alow: is not a known key",
-            "tolerations.allowed[0].key: must be a string, is a number",
-            "tolerations.allowed[2].key: must be a string, is a boolean",
+            "tolerations.allowed[0].key: must be a string, but is a number",
+            "tolerations.allowed[2].key: must be a string, but is a boolean",
             "tolerations.nodeName: must be one of `allow`, `deny`",
         ];
         let said = said(settings);
