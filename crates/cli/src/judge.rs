@@ -25,7 +25,7 @@ struct Set<'m> {
     json: String,
     /// The settings as this program reads them; `None` where only the module does.
     settings: Option<Settings>,
-    /// `None` where a module decides what it judges.
+    /// `None` where only the module knows what it judges.
     coverage: Option<Coverage>,
     module: Option<&'m Loaded>,
 }
@@ -55,6 +55,11 @@ impl<'m> Judge<'m> {
     /// The cluster in which it judges.
     pub fn surroundings(&self) -> &Surroundings {
         &self.surroundings
+    }
+
+    /// Whether a module judges, which may be about more than this program knows.
+    pub fn is_by_a_module(&self) -> bool {
+        self.sets.iter().any(|set| set.module.is_some())
     }
 
     /// Whether a rule in force is about such an object.
@@ -119,7 +124,9 @@ impl<'m> Set<'m> {
         let verdict = serde_json::from_slice::<SettingsVerdict>(&answer)
             .map_err(|error| module.unusable(&format!("its answer is not a verdict: {error}")))?;
         verdict.into_result().map_err(|message| found.refused_by_a_module(&message))?;
-        Ok(Set { settings: settings_of(&json), json, coverage: None, module: Some(module) })
+        let settings = settings_of(&json);
+        let coverage = settings.is_some().then(|| Coverage::of(&json));
+        Ok(Set { json, settings, coverage, module: Some(module) })
     }
 
     fn covers(&self, identity: &Identity) -> bool {
@@ -160,7 +167,7 @@ impl<'m> Set<'m> {
 fn is_alike(own: &Verdict, decided: &Verdict) -> bool {
     const NAMES: &str = "gainsLiveNodes";
     let mut own = own.clone();
-    if own.allowed && !decided.annotations.contains_key(NAMES) {
+    if !decided.annotations.contains_key(NAMES) {
         own.annotations.remove(NAMES);
     }
     own == *decided

@@ -6,6 +6,7 @@ mod progress;
 
 use std::path::PathBuf;
 use std::sync::mpsc::{SendError, SyncSender, sync_channel};
+use std::time::{Duration, Instant};
 
 use placement_guard::rules::finding::Code;
 use serde_json::Value;
@@ -131,6 +132,9 @@ enum Message {
 /// Pieces are handed over together when they hold so many bytes.
 const BATCH: usize = 1 << 17;
 
+/// Or when the last ones were handed over so long ago.
+const PATIENCE: Duration = Duration::from_millis(200);
+
 /// So many batches may wait.
 const WAITING: usize = 4;
 
@@ -167,14 +171,17 @@ fn scan(files: &[File], read: &mut Read, take: &mut dyn FnMut(&mut Read, &Manife
 fn send(file: &File, sender: &SyncSender<Message>) -> Result<(), SendError<Message>> {
     sender.send(Message::Begins(file.bytes))?;
     let (mut batch, mut held, mut lost) = (Vec::new(), 0_usize, Ok(()));
+    let mut passed_on = Instant::now();
     let opened = input::read(&file.path, &mut |piece| {
         held = held.saturating_add(match &piece {
             Piece::Document(document) => document.written.text.len(),
             Piece::NotJudged(_) | Piece::Came(_) => 0,
         });
         batch.push(piece);
-        if held >= BATCH && lost.is_ok() {
+        // What comes slowly is passed on too: it is all that a person who waits sees.
+        if (held >= BATCH || passed_on.elapsed() >= PATIENCE) && lost.is_ok() {
             held = 0;
+            passed_on = Instant::now();
             lost = sender.send(Message::Pieces(std::mem::take(&mut batch)));
         }
     });

@@ -147,7 +147,8 @@ fn judge_all(asked: Vec<Asked>, judge: &Judge<'_>) -> Result<Report, Complaint> 
         let judged_as = part.as_ref().map(|(identity, _)| identity).or(identity.as_ref());
         let is_of_no_section = judged_as.is_some_and(|judged_as| !judge.covers(judged_as));
         let of_no_section = identity.as_ref().filter(|_| is_of_no_section);
-        if let Some(identity) = of_no_section.filter(|_| step.is_some()) {
+        let is_step = step.is_some();
+        if let Some(identity) = of_no_section.filter(|_| is_step && !judge.is_by_a_module()) {
             report.not_judged(&identity.kind);
             continue;
         }
@@ -167,6 +168,7 @@ fn judge_all(asked: Vec<Asked>, judge: &Judge<'_>) -> Result<Report, Complaint> 
         judged.concerns_a_rule = step.is_none_or(|step| !is_same(step.before.as_deref(), step.after.as_deref()));
         match of_no_section.filter(|_| judged.verdict.allowed && judged.findings.is_empty()) {
             None => report.add(judged),
+            Some(identity) if is_step => report.not_judged(&identity.kind),
             // A cluster answers such a request too.
             Some(identity) => report.add_not_judged(&identity.kind, judged),
         }
