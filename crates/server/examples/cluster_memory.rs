@@ -116,7 +116,7 @@ fn pod(number: usize) -> Value {
         {"key": "node.kubernetes.io/not-ready", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300},
         {"key": "node.kubernetes.io/unreachable", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300}]);
     let mut volumes = vec![json!({"name": "kube-api-access-x7f2k", "projected": {"sources": ["x".repeat(400)]}})];
-    if number % 5 == 0 {
+    if number.is_multiple_of(5) {
         volumes.push(json!({"name": "data", "persistentVolumeClaim": {"claimName": format!("data-{name}")}}));
     }
     json!({"kind": "Pod", "metadata": {"name": name, "namespace": format!("team-{:03}", number % 300), "uid": format!("{number:036}"),

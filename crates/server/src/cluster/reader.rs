@@ -12,7 +12,7 @@ use super::fields::Fields;
 use super::kind::Resource;
 use super::mirror::Mirror;
 use super::pages;
-use super::trouble::Trouble;
+use super::trouble::{Cause, Trouble};
 
 /// Answers the calls of one evaluation.
 #[derive(Debug)]
@@ -57,8 +57,11 @@ impl Reader {
         };
         let held = || mirror.read(|objects| objects.get(namespace, name).map(str::to_owned));
         let object = match get.disable_cache {
-            // Who asks for no field wants to know whether the kind can be read. That is what a list would say.
-            _ if asks_for_nothing(get) => held(),
+            // A request for no field asks whether the kind can be read, and what is held answers that.
+            _ if asks_for_nothing(get) => held().or_else(|trouble| match trouble.cause {
+                Cause::Down | Cause::TooLong => Err(trouble),
+                _ => self.fetch(mirror, namespace, name),
+            }),
             true => self.fetch(mirror, namespace, name),
             false => held().or_else(|_trouble| self.fetch(mirror, namespace, name)),
         };

@@ -11,7 +11,7 @@ use server::cluster::{Access, Kind, Reading};
 use crate::cluster::{Fixture, limits};
 use crate::hostile::{self, ACCEPTS};
 use crate::query::provider_request;
-use crate::running::{Running, built, refused_to_start, start_with};
+use crate::running::{Running, built, refused_to_start_with, start_with};
 
 /// A module that asks for a node, in its newest state, and accepts if it gets an answer.
 fn asking(seconds: u64) -> Arc<Module> {
@@ -112,14 +112,21 @@ async fn a_hanging_api_server_leaves_the_module_time_to_say_so() {
 async fn without_access_it_does_not_start_where_access_is_needed() {
     let why = "and there is no access to it: this is not a pod with a service account token: failed to read an incluster \
                environment variable: environment variable not found";
-    let error = refused_to_start(|config| {
+    // Accepts any settings.
+    let module = hostile::module(10);
+    let error = refused_to_start_with(Arc::clone(&module), |config| {
+        config.settings = Some(json!({"volumeNodeAffinity": {"whileInUse": "deny"}}).to_string());
+    });
+    let kinds = "`Node, Pod, PersistentVolumeClaim, VolumeAttachment`";
+    assert_eq!(error.await, format!("the settings need {kinds} of the cluster, {why}"));
+    let error = refused_to_start_with(Arc::clone(&module), |config| {
         config.cluster.kinds = BTreeSet::from([Kind::Node, Kind::Pod]);
     });
     assert_eq!(error.await, format!("the options read `Node, Pod` of the cluster, {why}"));
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("none");
     let access = Access::Kubeconfig { file: file.clone(), context: None };
-    let error = refused_to_start(|config| {
+    let error = refused_to_start_with(module, |config| {
         config.cluster = Reading { access: Some(access), kinds: [Kind::Node].into(), ..Reading::default() };
     });
     let problem =

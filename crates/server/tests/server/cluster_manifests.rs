@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use placement_guard::kubernetes::kind::Kind as Read;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use server::cluster::Kind;
@@ -50,4 +51,14 @@ fn the_manifests_grant_what_is_read_and_nothing_else() {
     }
     let account = &manifest("gatekeeper")["ServiceAccount"]["metadata"];
     assert_eq!((&account["name"], &account["namespace"]), (&json!("placement-guard"), &json!("gatekeeper-system")));
+}
+
+#[test]
+fn what_rules_read_is_what_is_served() {
+    for kind in Read::ALL {
+        let known = Kind::named(kind.name()).unwrap_or_else(|| panic!("{} is not held", kind.name()));
+        let resource = known.resource();
+        assert_eq!((resource.api_version, resource.plural), (kind.api_version(), kind.resource()), "{}", kind.name());
+        assert_eq!(known.is_namespaced(), kind.is_namespaced(), "{}", kind.name());
+    }
 }

@@ -10,7 +10,6 @@ mod cases;
 mod client;
 mod cluster;
 mod cluster_access;
-mod cluster_cases;
 mod cluster_manifests;
 mod drain;
 mod fairness;

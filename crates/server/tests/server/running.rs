@@ -54,10 +54,15 @@ pub async fn start(module: Arc<Module>, bounds: Bounds, settings: Option<&str>) 
 
 /// What keeps a server from starting with a changed configuration.
 pub async fn refused_to_start(change: impl FnOnce(&mut Config)) -> String {
+    refused_to_start_with(built(), change).await
+}
+
+/// The same for another module.
+pub async fn refused_to_start_with(module: Arc<Module>, change: impl FnOnce(&mut Config)) -> String {
     let pki = Pki::new();
     let mut config = config(&pki);
     change(&mut config);
-    Server::bind(config, built()).await.err().unwrap().to_string()
+    Server::bind(config, module).await.err().unwrap().to_string()
 }
 
 fn config(pki: &Pki) -> Config {
