@@ -11,7 +11,7 @@ NOOP := target/noop-policy.wasm
 BUILT := $(or $(CARGO_TARGET_DIR),target)/debug
 # Where these programs, whose compiler of modules is slow, keep what they compiled; `cargo test` has it from its settings.
 export PLACEMENT_GUARD_COMPILED := $(CURDIR)/target/compiled-modules
-SIZE_LIMIT := 550000
+SIZE_LIMIT := 720000
 # Of the workspace: the first in the file.
 VERSION := $(shell sed -n 's/^version = "\(.*\)"$$/\1/p' Cargo.toml | head -n 1)
 LOCKED := $(if $(wildcard Cargo.lock),--locked)
@@ -111,7 +111,7 @@ rego-bench: ## Measure the templates on objects with many entries, in Gatekeeper
 	target/cluster/gatekeeper-cases cost policies/gatekeeper/templates policies/gatekeeper/constraints
 
 .PHONY: size
-size: ## Print the module's size, and fail above 550,000 bytes
+size: ## Print the module's size, and fail above 720,000 bytes
 	@bytes=$$(wc -c <$(MODULE)); echo "$(MODULE): $$bytes bytes of at most $(SIZE_LIMIT)"; \
 	if (( bytes > $(SIZE_LIMIT) )); then echo "the module is larger than it may be" >&2; exit 1; fi
 

@@ -1,8 +1,6 @@
 //! Objects of the cluster, of which only the fields that a rule reads are kept while they are parsed: a list of thousands of
 //! nodes or pods is never held as a tree.
 
-use std::borrow::Cow;
-
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, de};
 use serde_json_borrow::Value;
@@ -42,8 +40,7 @@ pub fn read_object<T>(
     fields: Fields,
     read: impl FnOnce(&Field<'_, '_>) -> Result<T, Unreadable>,
 ) -> Result<T, Unreadable> {
-    let text = std::str::from_utf8(bytes).map_err(|_| no_json())?;
-    let mut json = serde_json::Deserializer::from_str(text);
+    let mut json = serde_json::Deserializer::from_str(text(bytes)?);
     let value =
         Pick(fields).deserialize(&mut json).and_then(|value| json.end().map(|()| value)).map_err(|_| no_json())?;
     let object = Field::root("", &value);
@@ -60,9 +57,7 @@ pub fn read_items(
     read: &mut dyn FnMut(&Field<'_, '_>) -> Result<(), Unreadable>,
 ) -> Result<(), Unreadable> {
     let mut complaint = None;
-    // As text, like every other document: a second reader would come into the module twice.
-    let text = std::str::from_utf8(bytes).map_err(|_| no_json())?;
-    let mut json = serde_json::Deserializer::from_str(text);
+    let mut json = serde_json::Deserializer::from_str(text(bytes)?);
     let list = List { fields, read, complaint: &mut complaint };
     let has_items = json.deserialize_any(list).and_then(|has_items| json.end().map(|()| has_items));
     match (has_items, complaint) {
@@ -73,8 +68,37 @@ pub fn read_items(
     }
 }
 
+/// One look at the whole answer costs less than one at every string of it.
+fn text(bytes: &[u8]) -> Result<&str, Unreadable> {
+    std::str::from_utf8(bytes).map_err(|_| no_json())
+}
+
 fn no_json() -> Unreadable {
     Unreadable { path: String::from("answer"), problem: String::from("is not the JSON that was asked for") }
+}
+
+/// Reads the name of a member: which of the fields it is. Nothing is kept of the others, of which there are many.
+#[derive(Clone, Copy)]
+struct Name(Fields);
+
+impl<'de> DeserializeSeed<'de> for Name {
+    type Value = Option<(&'static str, Fields)>;
+
+    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<Self::Value, D::Error> {
+        json.deserialize_str(self)
+    }
+}
+
+impl Visitor<'_> for Name {
+    type Value = Option<(&'static str, Fields)>;
+
+    fn expecting(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str("a name")
+    }
+
+    fn visit_str<E>(self, name: &str) -> Result<Self::Value, E> {
+        Ok(self.0.0.iter().find(|(field, _)| *field == name).copied())
+    }
 }
 
 /// Reads a value, of which the fields are kept.
@@ -132,9 +156,9 @@ impl<'de> Visitor<'de> for Pick {
 
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Value<'de>, A::Error> {
         let mut object: Vec<(&'de str, Value<'de>)> = Vec::new();
-        while let Some(key) = members.next_key::<Cow<'de, str>>()? {
-            match self.0.0.iter().find(|(name, _)| *name == key) {
-                Some((name, below)) => object.push((name, members.next_value_seed(Pick(*below))?)),
+        while let Some(field) = members.next_key_seed(Name(self.0))? {
+            match field {
+                Some((name, below)) => object.push((name, members.next_value_seed(Pick(below))?)),
                 None => {
                     members.next_value::<IgnoredAny>()?;
                 }
@@ -173,6 +197,8 @@ macro_rules! only_what_is_visited {
     };
 }
 
+const ITEMS: Fields = Fields(&[("items", WHOLE)]);
+
 /// Reads the items of a list; says whether there was a list of items.
 struct List<'r> {
     fields: Fields,
@@ -195,8 +221,8 @@ impl<'de> Visitor<'de> for List<'_> {
 
     fn visit_map<A: MapAccess<'de>>(mut self, mut members: A) -> Result<bool, A::Error> {
         let mut has_items = false;
-        while let Some(key) = members.next_key::<Cow<'de, str>>()? {
-            if key == "items" {
+        while let Some(field) = members.next_key_seed(Name(ITEMS))? {
+            if field.is_some() {
                 if std::mem::replace(&mut has_items, true) {
                     return Err(de::Error::custom("twice"));
                 }

@@ -102,7 +102,9 @@ func (a *api) create(ctx context.Context, object *unstructured.Unstructured, reh
 }
 
 // patch merges a change, written as YAML, into an object.
-func (a *api) patch(ctx context.Context, object *unstructured.Unstructured, change string, rehearsal bool) error {
+func (a *api) patch(
+	ctx context.Context, object *unstructured.Unstructured, change string, rehearsal bool, subresources ...string,
+) error {
 	client, err := a.client(object)
 	if err != nil {
 		return err
@@ -115,7 +117,28 @@ func (a *api) patch(ctx context.Context, object *unstructured.Unstructured, chan
 	if rehearsal {
 		options.DryRun = []string{metav1.DryRunAll}
 	}
-	_, err = client.Patch(ctx, object.GetName(), types.MergePatchType, merged, options)
+	_, err = client.Patch(ctx, object.GetName(), types.MergePatchType, merged, options, subresources...)
+	return err
+}
+
+// patchStatus merges a change into the status of an object.
+func (a *api) patchStatus(ctx context.Context, object *unstructured.Unstructured, change string) error {
+	return a.patch(ctx, object, change, false, "status")
+}
+
+// bind gives a pod a node, as the scheduler does.
+func (a *api) bind(ctx context.Context, pod *unstructured.Unstructured, node string) error {
+	client, err := a.client(pod)
+	if err != nil {
+		return err
+	}
+	binding := object(fmt.Sprintf(`
+apiVersion: v1
+kind: Binding
+metadata: {name: %s, namespace: %s}
+target: {apiVersion: v1, kind: Node, name: %s}
+`, pod.GetName(), pod.GetNamespace(), node))
+	_, err = client.Create(ctx, binding, metav1.CreateOptions{}, "binding")
 	return err
 }
 
@@ -127,12 +150,14 @@ func (a *api) get(ctx context.Context, object *unstructured.Unstructured) (*unst
 	return client.Get(ctx, object.GetName(), metav1.GetOptions{})
 }
 
+// delete removes an object at once: no kubelet would end a pod.
 func (a *api) delete(ctx context.Context, object *unstructured.Unstructured) error {
 	client, err := a.client(object)
 	if err != nil {
 		return err
 	}
-	return client.Delete(ctx, object.GetName(), metav1.DeleteOptions{})
+	immediately := int64(0)
+	return client.Delete(ctx, object.GetName(), metav1.DeleteOptions{GracePeriodSeconds: &immediately})
 }
 
 // objects reads the documents of a file, or of the files of a folder in the order of their names.

@@ -43,23 +43,36 @@ func (c *cluster) startControlPlane(ctx context.Context) error {
 	if err := os.WriteFile(c.file("tokens.csv"), []byte(users), 0o600); err != nil {
 		return err
 	}
-	server, err := c.start("kube-apiserver", c.program("kube-apiserver"), nil,
-		"--etcd-servers="+store, "--bind-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", ports[2]),
-		"--cert-dir="+c.file("kube-apiserver"), "--service-account-issuer=https://kubernetes.default.svc",
-		"--service-account-key-file="+c.file("accounts.key"),
-		"--service-account-signing-key-file="+c.file("accounts.key"),
-		"--token-auth-file="+c.file("tokens.csv"), "--authorization-mode=RBAC",
+	c.apiServer.arguments = []string{
+		"--etcd-servers=" + store, "--bind-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", ports[2]),
+		"--cert-dir=" + c.file("kube-apiserver"), "--service-account-issuer=https://kubernetes.default.svc",
+		"--service-account-key-file=" + c.file("accounts.key"),
+		"--service-account-signing-key-file=" + c.file("accounts.key"),
+		"--token-auth-file=" + c.file("tokens.csv"), "--authorization-mode=RBAC",
 		"--service-cluster-ip-range=10.0.0.0/24", "--advertise-address=127.0.0.1",
 		"--disable-admission-plugins=ServiceAccount",
 		"--feature-gates=MutablePVNodeAffinity=true,TaintTolerationComparisonOperators=true",
-	)
-	if err != nil {
-		return err
 	}
 	c.apiPort = ports[2]
 	c.api = &api{config: &rest.Config{
 		Host: fmt.Sprintf("https://127.0.0.1:%d", ports[2]), BearerToken: token,
 		TLSClientConfig: rest.TLSClientConfig{Insecure: true}, QPS: 200, Burst: 400,
 	}}
-	return eventually(ctx, "the API server is ready", server, func() error { return c.api.ready(ctx) })
+	return c.runAPIServer(ctx)
+}
+
+// apiServer is Kubernetes' own.
+type apiServer struct {
+	process   *process
+	arguments []string
+}
+
+// runAPIServer starts it, again with the same arguments and data once it has ended.
+func (c *cluster) runAPIServer(ctx context.Context) error {
+	started, err := c.start("kube-apiserver", c.program("kube-apiserver"), nil, c.apiServer.arguments...)
+	if err != nil {
+		return err
+	}
+	c.apiServer.process = started
+	return eventually(ctx, "the API server is ready", started, func() error { return c.api.ready(ctx) })
 }

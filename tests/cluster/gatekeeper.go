@@ -38,10 +38,7 @@ func (c *cluster) startGatekeeper(ctx context.Context) error {
 			return err
 		}
 	}
-	access := fmt.Sprintf(`{apiVersion: v1, kind: Config, current-context: it,
-clusters: [{name: it, cluster: {server: "https://127.0.0.1:%d", insecure-skip-tls-verify: true}}],
-users: [{name: it, user: {token: %s}}], contexts: [{name: it, context: {cluster: it, user: it}}]}`, c.apiPort, token)
-	if err := os.WriteFile(c.file("kubeconfig"), []byte(access), 0o600); err != nil {
+	if err := os.WriteFile(c.file("kubeconfig"), []byte(c.access(token)), 0o600); err != nil {
 		return err
 	}
 	if err := os.Mkdir(c.file("audit"), 0o700); err != nil {

@@ -23,7 +23,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: cluster-tests REPOSITORY PROGRAMS")
 		os.Exit(2)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Minute)
 	defer cancel()
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
@@ -66,7 +66,13 @@ func run(ctx context.Context, repository, programs string) (err error) {
 		{"a CSIDriver is refused for where its tokens go", cluster.driverTokens},
 		{"with the provider killed everything judged is refused, and accepted again after its restart", cluster.outage},
 		{"a certificate is rotated under load, and no request fails", cluster.rotation},
+		{"through Gatekeeper, a volume that a pod uses keeps its node, and each edit is asked anew", cluster.liveThroughGatekeeper},
 		{"the same edits through the webhook, without Gatekeeper", cluster.plainWebhook},
+		{"with settings that read the cluster and no access to it, the server does not start", cluster.withoutAccess},
+		{"through the webhook, a volume that a pod uses keeps its node", cluster.liveThroughWebhook},
+		{"a node gets another zone, and the answer is another one within 5 s", cluster.relabelled},
+		{"with its permissions taken away the server refuses, and it answers when it has them again", cluster.withoutPermission},
+		{"with the API server down the server refuses, and then it knows what is there", cluster.outageOfCluster},
 	} {
 		begun := time.Now()
 		if err := step.do(ctx); err != nil {
@@ -85,6 +91,7 @@ type cluster struct {
 	processes  []*process
 	api        *api
 	authority  *authority
+	apiServer  apiServer
 	apiPort    int
 	provider   *provider
 }

@@ -32,7 +32,7 @@ var (
 // Steps are the events of OPA's tracer: the same on every machine. Times are CPU times of Gatekeeper's engine, with a
 // provider that says yes at once. They are printed and not tested.
 func cost(ctx context.Context, templates, constraints string) error {
-	provider := newProvider(nil)
+	provider := newProvider()
 	defer provider.server.Close()
 	provider.breaks = func(key string) string { return value(key, `{"allowed": true}`) }
 	engine, err := gatekeeper(ctx, templates, provider.server)

@@ -63,7 +63,7 @@ func run(ctx context.Context, folder, file string) error {
 	if err := json.Unmarshal(text, &cases); err != nil {
 		return err
 	}
-	provider := newProvider(cases)
+	provider := newProvider()
 	defer provider.server.Close()
 	engine, err := gatekeeper(ctx, folder, provider.server)
 	if err != nil {
@@ -72,6 +72,7 @@ func run(ctx context.Context, folder, file string) error {
 	leftOut, wrong := 0, 0
 	accepted := map[string]asked{}
 	for _, each := range cases {
+		provider.now = each
 		violations, err := judge(ctx, engine, each)
 		if errors.Is(err, errNoRequest) {
 			leftOut++

@@ -9,22 +9,18 @@ import (
 	"github.com/open-policy-agent/frameworks/constraint/pkg/externaldata"
 )
 
-// provider answers the keys of the cases as they were answered when the cases were printed, or as it is told to break.
+// provider answers the key of a case as it was answered when the case was printed, or as it is told to break.
 type provider struct {
 	server *httptest.Server
+	// now is the case that is judged. Cases of several clusters may ask the same.
+	now asked
 	// seen is the last key that it was asked.
 	seen string
 	// breaks makes the body of an answer to a key, itself as JSON.
 	breaks func(key string) string
 }
 
-func newProvider(cases []asked) *provider {
-	values := map[string]any{}
-	for _, each := range cases {
-		if each.Key != nil {
-			values[*each.Key] = each.Value
-		}
-	}
+func newProvider() *provider {
 	started := &provider{}
 	started.server = httptest.NewTLSServer(http.HandlerFunc(func(out http.ResponseWriter, in *http.Request) {
 		var request externaldata.ProviderRequest
@@ -39,8 +35,8 @@ func newProvider(cases []asked) *provider {
 				_, _ = out.Write([]byte(started.breaks(string(written))))
 				return
 			}
-			if value, known := values[key]; known {
-				response.Response.Items = append(response.Response.Items, externaldata.Item{Key: key, Value: value})
+			if started.now.Key != nil && *started.now.Key == key {
+				response.Response.Items = append(response.Response.Items, externaldata.Item{Key: key, Value: started.now.Value})
 			}
 		}
 		_ = json.NewEncoder(out).Encode(response)

@@ -99,6 +99,7 @@ impl Mirror {
         let (first, most) = self.limits.retry;
         let mut version = None;
         let mut wait = first;
+        let mut was_gone = false;
         loop {
             let (begin, is_list) = (Instant::now(), version.is_none());
             let trouble = self.step(&client, &mut version).await.err();
@@ -107,6 +108,7 @@ impl Mirror {
             }
             if trouble.is_none() && begin.elapsed() >= first {
                 wait = first;
+                was_gone = false;
                 continue;
             }
             // A watch that ends at once, again and again, is no better than one that fails.
@@ -115,6 +117,13 @@ impl Mirror {
                 if matches!(trouble.cause, Cause::Gone | Cause::Garbled) {
                     version = None;
                 }
+                // The API server is back after an outage: what is held is old, so the list does not wait as long as the next
+                // attempt in the outage would have. If that goes on, it does.
+                let is_gone = trouble.cause == Cause::Gone;
+                if is_gone && !was_gone {
+                    wait = first;
+                }
+                was_gone = is_gone;
                 self.note(trouble);
             }
             tokio::time::sleep(wait).await;

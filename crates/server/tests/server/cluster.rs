@@ -201,6 +201,30 @@ async fn a_version_that_is_gone_is_listed_again() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn after_a_long_outage_a_version_that_is_gone_is_listed_at_once() {
+    let fixture = Fixture::new();
+    let retry = (Duration::from_millis(20), Duration::from_secs(60));
+    let cluster = fixture.begin_with(&[Kind::Node], Limits { retry, ..limits() }).await;
+    until("all is read", || cluster.not_ready().is_none()).await;
+    fixture.api.stop();
+    // Each attempt waits twice as long as the one before.
+    tokio::time::sleep(Duration::from_millis(1_400)).await;
+    fixture.api.put(&node("node-d", "zone-d"));
+    fixture.api.compact();
+    fixture.api.requests();
+    fixture.api.start_again();
+    let mut requests = Vec::new();
+    let mut is_asked = |what: &str| {
+        requests.extend(fixture.api.requests());
+        requests.iter().any(|path| path.contains(what))
+    };
+    until("the watch goes on", || is_asked("watch=true")).await;
+    let told = Instant::now();
+    until("all is read again", || is_asked("limit=")).await;
+    assert!(told.elapsed() < Duration::from_secs(1), "{:?}", told.elapsed());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn long_lists_come_page_by_page() {
     let fixture = Fixture::new();
     for number in 0..1_200 {
