@@ -88,7 +88,7 @@ fn manifests_and_lists_and_duplicates() {
   "tolerations": [{"key": "a", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 3.0}]}}"#,
     );
     folder.write("whole.yaml", "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {tolerations: [{key: a, operator: Exists, effect: NoExecute, tolerationSeconds: 3.0}]}\n");
-    folder.write("some.json", format!("{{\"kind\": \"Pod\", \"apiVersion\": \"v1\", \"metadata\": {{\"name\": \"b\"}}}}\n{{\"a\": }}\n{{\"kind\": \"Node\", \"apiVersion\": \"v1\", \"metadata\": {{\"name\": \"n\"}}}}\n"));
+    folder.write("some.json", "{\"kind\": \"Pod\", \"apiVersion\": \"v1\", \"metadata\": {\"name\": \"b\"}}\n{\"a\": }\n{\"kind\": \"Node\", \"apiVersion\": \"v1\", \"metadata\": {\"name\": \"n\"}}\n");
     folder.write("helm.yaml", format!("---\n# Source: chart/templates/pod.yaml\n{POD}"));
     for name in ["lists.yaml", "twice.json", "whole.yaml", "some.json", "helm.yaml"] {
         is(&format!("manifest-{name}"), &folder.run(&format!("check --settings settings.yaml {name}")));

@@ -68,8 +68,11 @@ fn sarif_names_the_field_and_what_is_silenced() {
     }
 }
 
+/// An element, what it may hold, the attributes that it may have, and those that it must have.
+type Element = (&'static str, &'static [&'static str], &'static [&'static str], &'static [&'static str]);
+
 /// What the schema of Jenkins (`junit-10.xsd`) lets each element hold, and which attributes it may and must have.
-const JUNIT: [(&str, &[&str], &[&str], &[&str]); 6] = [
+const JUNIT: [Element; 6] = [
     ("testsuites", &["testsuite"], &["name", "tests", "failures"], &[]),
     ("testsuite", &["testcase"], &["name", "tests", "failures"], &["name"]),
     ("testcase", &["skipped", "error", "failure", "system-out", "system-err"], &["name", "classname"], &["name"]),

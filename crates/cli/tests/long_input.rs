@@ -29,8 +29,11 @@ fn list(begin: &str, end: &str, item: impl Fn(usize) -> String) -> String {
     format!("{begin}items:\n{items}{end}")
 }
 
+/// The line of a document, the type that its list gives it, and what it says.
+type Seen = (usize, Option<String>, Value);
+
 /// Every document with its line and type, every problem, and the length of the longest text that was held.
-fn read(name: &str, text: &str) -> (Vec<(usize, Option<String>, Value)>, Vec<String>, usize) {
+fn read(name: &str, text: &str) -> (Vec<Seen>, Vec<String>, usize) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(name);
     std::fs::File::create(&path).unwrap().write_all(text.as_bytes()).unwrap();

@@ -198,8 +198,8 @@ for (const [kind, { check, relation, tolerates, validateSettings }] of Object.en
       return message;
     };
     const place = 'spec.nodeAffinity.required.nodeSelectorTerms[0].matchExpressions[0].values[0]';
-    assert.equal(said(volume([1]), good), `unreadable: before.${place}: must be a string, but is a number: \`1\``);
-    assert.equal(said(good, volume([1])), `unreadable: after.${place}: must be a string, but is a number: \`1\``);
+    assert.equal(said(volume([1]), good), `unreadable: before.${place}: must be a string, but is a number: \`1\`; write it in quotes`);
+    assert.equal(said(good, volume([1])), `unreadable: after.${place}: must be a string, but is a number: \`1\`; write it in quotes`);
     assert.equal(said({ kind: 'Pod' }, good), 'unreadable: before.kind: must be `PersistentVolume`, but is `Pod`');
     assert.equal(said(good, 'null').slice(0, 30), 'unreadable: after: is missing;');
     assert.equal(said(good, []), 'unreadable: after: must be an object, but is an empty list');
@@ -239,7 +239,7 @@ for (const [kind, { check, relation, tolerates, validateSettings }] of Object.en
       return message;
     };
     const taint = { key: 'spot', value: '35', effect: 'NoExecute' };
-    assert.equal(said([{ key: 5 }], taint), 'unreadable: tolerations[0].key: must be a string, but is a number: `5`');
+    assert.equal(said([{ key: 5 }], taint), 'unreadable: tolerations[0].key: must be a string, but is a number: `5`; write it in quotes');
     assert.equal(said({}, taint), 'unreadable: tolerations: must be a list, but is an object: `{}`');
     assert.equal(said('[tru]', taint).slice(0, 50), 'unreadable: tolerations[0]: is not readable JSON: ');
     assert.equal(said([], { effect: 'NoExecute' }), 'unreadable: taint.key: is missing; must be a string');

@@ -126,19 +126,19 @@ pub const FINDINGS: &[Explained] = &[
         Code::VolumeInUse,
         "The edit takes the volume away from a node on which it is attached or used by a pod.",
         "Keep that node in the affinity, or move the pods to other nodes first.",
-        None,
+        Some(include_str!("../examples/volume-in-use.yaml")),
     ),
     Explained::of(
         Code::VolumeModificationInFlight,
         "The claim's change to another VolumeAttributesClass has not ended, so the storage has not moved yet.",
         "Edit the affinity when the status of the claim shows the new class.",
-        None,
+        Some(include_str!("../examples/volume-modification-in-flight.yaml")),
     ),
     Explained::of(
         Code::NoLiveNode,
         "No node that is in the cluster can use the volume.",
         "Write an affinity and zone labels that a node of the cluster meets.",
-        None,
+        Some(include_str!("../examples/no-live-node.yaml")),
     ),
     Explained::of(
         Code::NodeAffinityWithoutRequired,
@@ -180,7 +180,7 @@ pub const FINDINGS: &[Explained] = &[
         Code::FactsContradictNodes,
         "The settings declare a zone in one region, and a node of the cluster has it in another.",
         "Correct `volumeNodeAffinity.topology.zones`, or the labels of the node.",
-        None,
+        Some(include_str!("../examples/facts-contradict-nodes.yaml")),
     ),
     Explained::of(
         Code::TolerationNotAllowed,
@@ -234,7 +234,7 @@ pub const FINDINGS: &[Explained] = &[
         Code::TolerationDoesNotAttract,
         "The pod may run on nodes that do not have the tainted key at all: a toleration permits, it does not attract.",
         "Add required node affinity to a label that the tainted nodes carry.",
-        None,
+        Some(include_str!("../examples/toleration-does-not-attract.yaml")),
     ),
     Explained::of(
         Code::TaintNotNumeric,
@@ -246,7 +246,7 @@ pub const FINDINGS: &[Explained] = &[
         Code::TaintEvicts,
         "The new `NoExecute` taint evicts pods that run on the node.",
         "Let the pods tolerate the taint, move them first, or raise `maxEvictions`.",
-        None,
+        Some(include_str!("../examples/taint-evicts.yaml")),
     ),
     Explained::of(
         Code::TokenInVolumeContext,
@@ -276,7 +276,7 @@ pub const FINDINGS: &[Explained] = &[
         Code::TokenRolloutIncomplete,
         "Tokens would move to `secrets` while a node or the driver's DaemonSet is not ready for that.",
         "Upgrade the kubelets and roll out the driver first; then make the same change.",
-        None,
+        Some(include_str!("../examples/token-rollout-incomplete.yaml")),
     ),
     Explained::of(
         Code::TokenBackToVolumeContext,
@@ -306,7 +306,7 @@ pub const FINDINGS: &[Explained] = &[
         Code::RwopShared,
         "Several pods name one `ReadWriteOncePod` claim, and only one of them can run at a time.",
         "Run one pod at a time without surge, or give each pod a claim of its own.",
-        None,
+        Some(include_str!("../examples/rwop-shared.yaml")),
     ),
     Explained::of(
         Code::SidecarTooOld,
@@ -336,13 +336,13 @@ pub const FINDINGS: &[Explained] = &[
         Code::LocalNodeMissing,
         "No node of this cluster can use the local volume, so no pod can.",
         "Write the label of a node that exists, or delete the volume with the node.",
-        None,
+        Some(include_str!("../examples/local-node-missing.yaml")),
     ),
     Explained::of(
         Code::LocalPathOverlap,
         "Two volumes are the same folder of a node, or one lies within the other.",
         "Give each volume of a node a path of its own.",
-        None,
+        Some(include_str!("../examples/local-path-overlap.yaml")),
     ),
     Explained::of(
         Code::LocalMoved,
@@ -378,7 +378,7 @@ pub const FINDINGS: &[Explained] = &[
         Code::ClusterUnreadable,
         "The settings need objects of the cluster that cannot be read.",
         "Grant what the message names, or set `whenClusterUnreadable: allow`.",
-        None,
+        Some(include_str!("../examples/cluster-unreadable.yaml")),
     ),
     Explained::of(
         Code::RequestTooLarge,

@@ -10,7 +10,7 @@ pub fn text() -> String {
         "# Findings\n\n\
          <!-- `make bless` writes this page from the table of findings. -->\n\n\
          Every finding has a stable code. `placement-guard explain CODE` prints what this page says about it. A finding that refuses\n\
-         only warns under `enforcement: warn`. Each example holds settings and manifests with which the code is found.\n",
+         only warns under `enforcement: warn`. Each example holds settings and manifests with which the code is found, and the objects of the cluster where it takes some.\n",
     );
     findings::all().for_each(|found| page.push_str(&format!("\n{}", section(found))));
     page

@@ -73,7 +73,7 @@ pub fn read(input: &mut dyn BufRead, begin: (usize, u64), long: bool, emit: &mut
             Some(Separator::Alone) if reader.directives && !reader.begun => reader.document.bytes.extend(&row),
             Some(Separator::Alone) => reader.finish(next),
             Some(Separator::WithContent) => {
-                if !(reader.directives && !reader.begun) {
+                if !reader.directives || reader.begun {
                     reader.finish((number, offset));
                 }
                 reader.begun = true;
