@@ -368,9 +368,9 @@ fn every_recorded_request_that_a_policy_matches_is_judged() {
     let counts: Vec<(&str, usize)> = matched.iter().map(|(policy, names)| (*policy, names.len())).collect();
     let expected = [
         ("access-modes", 23),
-        ("all-rules", 57),
+        ("all-rules", 58),
         ("csi-driver-tokens", 4),
-        ("local-volumes", 10),
+        ("local-volumes", 11),
         ("node-taints", 6),
         ("tolerations", 16),
         ("volume-node-affinity", 24),
