@@ -38,6 +38,20 @@ impl<'n> Names<'n> {
         self.0.get(name).and_then(|position| usize::try_from(*position).ok())
     }
 
+    /// The names in their order, each once.
+    pub fn names(&self) -> impl Iterator<Item = &'n str> {
+        self.0.keys().copied()
+    }
+
+    /// How many different names there are.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// The positions of the names in the order of the names.
     pub fn ordered(&self) -> impl Iterator<Item = usize> {
         self.0.values().filter_map(|position| usize::try_from(*position).ok())

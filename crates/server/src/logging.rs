@@ -140,6 +140,7 @@ impl Drop for Log {
 }
 
 #[cfg(test)]
+#[allow(clippy::restriction)]
 mod tests {
     use super::*;
 
