@@ -5,6 +5,7 @@ mod case;
 pub mod golden;
 pub mod measured;
 pub mod registry_server;
+pub mod shapes;
 mod shrinking;
 
 pub use case::{Case, cases, recorded};
