@@ -2,7 +2,7 @@
 //!
 //! A panic in WebAssembly is a trap, and says nothing. The lints forbid every call that panics by itself, but not what the standard
 //! library and the dependencies do inside. Each panic is a call of one of the functions of [`ENTRIES`]; who calls one is listed
-//! in `panics.txt`, with the reason why it is not reached.
+//! in `panics.txt`, with the reason why it is not reached. A line with `*` is the reason for one panic, whoever calls it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -124,11 +124,7 @@ impl Calls {
     }
 }
 
-/// A name without what changes with every compiler: `core::fmt::write::h0123456789abcdef` without its hash.
+/// A name without what changes with every compiler.
 fn plain(name: &str) -> String {
-    let name = match name.rsplit_once("::h") {
-        Some((front, hash)) if hash.len() == 16 && hash.bytes().all(|byte| byte.is_ascii_hexdigit()) => front,
-        _ => name,
-    };
-    name.to_owned()
+    format!("{:#}", rustc_demangle::demangle(name))
 }

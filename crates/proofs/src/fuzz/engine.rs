@@ -31,8 +31,28 @@ pub fn corpus_file(target: Target) -> PathBuf {
 /// The committed corpus of a target. None when it has none.
 pub fn corpus(target: Target) -> Vec<Input> {
     let text = std::fs::read_to_string(corpus_file(target)).unwrap_or_default();
-    text.lines().map(Input::of_line).collect()
+    let all_rules = seeds::all_rules();
+    let inputs = text.lines().map(|line| match Input::of_line(line) {
+        Input::Documents(documents) if documents.settings.is_null() => {
+            Input::Documents(Documents { settings: all_rules.clone(), ..documents })
+        }
+        input => input,
+    });
+    inputs.collect()
 }
+
+/// The line of the committed corpus. The settings of [`Target::Request`] are always the same.
+fn line(target: Target, input: &Input) -> String {
+    match (target, input) {
+        (Target::Request, Input::Documents(documents)) => {
+            Input::Documents(Documents { settings: serde_json::Value::Null, ..documents.clone() }).to_line()
+        }
+        _ => input.to_line(),
+    }
+}
+
+/// What the committed corpus of a target may take.
+const LARGEST_CORPUS: usize = 80_000;
 
 fn seeds(target: Target) -> Vec<Input> {
     let mut random = Random::from_seed(7);
@@ -115,8 +135,15 @@ pub fn fuzz(target: Target, seed: u64, time: Duration, folder: &std::path::Path)
     }
     ran.kept = kept.len();
     if coverage::places() > 0 {
-        let lines: Vec<String> = reduced(kept).iter().map(Input::to_line).collect();
-        let _ = std::fs::write(folder.join(format!("{}.jsonl", target.name())), lines.join("\n") + "\n");
+        let mut left = LARGEST_CORPUS;
+        let lines = reduced(kept).iter().map(|input| line(target, input)).collect::<Vec<_>>();
+        let few = lines.into_iter().take_while(|line| {
+            let fits = line.len() < left;
+            left = left.saturating_sub(line.len() + 1);
+            fits
+        });
+        let few: Vec<String> = few.collect();
+        let _ = std::fs::write(folder.join(format!("{}.jsonl", target.name())), few.join("\n") + "\n");
     }
     let _ = std::fs::write(folder.join(format!("{}-slowest.jsonl", target.name())), &ran.slowest_input);
     ran
