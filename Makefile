@@ -122,6 +122,30 @@ push: ## Push the module: REGISTRY=HOST[/PATH], PUSH_OPTIONS=--insecure for plai
 	cargo run --quiet $(LOCKED) --release --package placement-guard-cli -- \
 		push $(MODULE) $(REGISTRY)/placement-guard:v$(VERSION) $(PUSH_OPTIONS)
 
+.PHONY: exhaustive
+exhaustive: ## Ask every small question, against an oracle: half an hour; EVERY=100 asks one in 100
+	cargo run --quiet $(LOCKED) --profile proofs --package proofs -- exhaustive $(or $(EVERY),1)
+
+.PHONY: second-opinion
+second-opinion: ## Ask the solver z3 the same large questions, and compare: QUESTIONS=20000
+	.ci/second-opinion $(or $(QUESTIONS),20000)
+
+.PHONY: fuzz
+fuzz: ## Give random input to each target for so many minutes: MINUTES=5
+	.ci/fuzz $(or $(MINUTES),5)
+
+.PHONY: mutants
+mutants: ## Change the code place by place; each change must fail a test: SHARD=0/8 for a part, LAYERS=logic for a layer
+	for layer in $(or $(LAYERS),logic kubernetes rules); do .ci/mutants $$layer $(SHARD); done
+
+.PHONY: worst
+worst: ## Search for the slowest request of each rule, so many seconds each: SECONDS_EACH=60
+	cargo run --quiet $(LOCKED) --release --package proofs -- worst $(or $(SECONDS_EACH),60) $(or $(SEED),1)
+
+.PHONY: panics
+panics: ## Fail unless the functions of the module that can panic are the reviewed ones
+	.ci/panics
+
 .PHONY: sbom
 sbom: ## Write the bills of materials of the module and of the program, CycloneDX, to target/sbom/
 	.ci/sbom

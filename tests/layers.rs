@@ -49,8 +49,14 @@ const CRATES: [(&str, &[&str]); 9] = [
 const CIRCLES: [&str; 0] = [];
 
 /// Crates that only tests and benchmarks use.
-const OF_TESTS: [&str; 5] =
-    ["crates/testkit", "crates/testkit/features", "wasm-tests", "wasm-tests/gatekeeper", "wasm-tests/noop-policy"];
+const OF_TESTS: [&str; 6] = [
+    "crates/proofs",
+    "crates/testkit",
+    "crates/testkit/features",
+    "wasm-tests",
+    "wasm-tests/gatekeeper",
+    "wasm-tests/noop-policy",
+];
 
 #[test]
 fn no_arrow_runs_backwards() {

@@ -8,6 +8,7 @@ mod costs;
 pub mod fake_host;
 pub mod golden;
 pub mod registry_server;
+pub mod shapes;
 mod shrinking;
 
 pub use case::{Case, cases, recorded};
