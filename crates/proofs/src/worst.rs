@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use placement_guard::kubernetes::field::{self, Field};
 use placement_guard::kubernetes::request::Request;
+use placement_guard::rules::cluster::NoCluster;
 use placement_guard::rules::{judge_counted, read_settings};
 use testkit::shapes::{Shape, documents};
 
@@ -55,7 +56,7 @@ pub fn cost(rule: &str, shape: &Shape) -> Option<Cost> {
     let once = || {
         let begun = cpu_time();
         let settings = read_settings(&Field::root("settings", &settings)).ok()?;
-        let (_, steps) = judge_counted(&settings, &Request::read(&request).ok()?);
+        let (_, steps) = judge_counted(&settings, &Request::read(&request).ok()?, &NoCluster);
         Some(Cost { time: cpu_time().saturating_sub(begun), steps, bytes })
     };
     let (first, second) = (once()?, once()?);
