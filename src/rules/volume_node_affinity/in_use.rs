@@ -195,7 +195,8 @@ pub fn modification_in_flight(live: &Live<'_>, volume: &str, claim: ClaimRef<'_>
         let modify = status.get("modifyVolumeStatus")?;
         let wanted = spec.string_of("volumeAttributesClassName")?.unwrap_or_default();
         let current = status.string_of("currentVolumeAttributesClassName")?.unwrap_or_default();
-        let settled = wanted == current && !modify.is_present() || spec.string_of("volumeName")? != Some(volume);
+        let bound = spec.string_of("volumeName")?;
+        let settled = wanted == current && !modify.is_present() || bound != Some(volume);
         let target = modify.string_of("targetVolumeAttributesClassName")?.unwrap_or(wanted);
         let how = modify.string_of("status")?.unwrap_or("not begun");
         Ok((!settled).then(|| (short(current, 120), short(target, 120), short(how, 40))))
