@@ -92,7 +92,7 @@ pub fn fuzz(target: Target, seed: u64, time: Duration, folder: &std::path::Path)
     let mut once = |input: Input, kept: &mut Vec<Input>, ran: &mut Ran, is_seed: bool| {
         coverage::reset();
         let at = cpu_time();
-        let result = run(&input, ran.executions % 16 == 0);
+        let result = run(&input, ran.executions.is_multiple_of(16));
         let took = cpu_time().saturating_sub(at);
         ran.executions += 1;
         let is_new = reached.add();
