@@ -224,9 +224,9 @@ impl Unread {
                 .detail(format!("needed by {}", quoted(settings)));
         match cause {
             CannotRead::NotGranted => finding.detail(format!(
-                "grant it in the policy: `contextAwareResources: [{{apiVersion: {}, kind: {}}}]`",
+                "grant it: `contextAwareResources: [{{apiVersion: {}, kind: {name}}}]` in a policy, `--reads-cluster {name}` for `serve`",
                 kind.api_version(),
-                kind.name()
+                name = kind.name()
             )),
             CannotRead::Forbidden(_) => finding.detail(format!(
                 "grant it in a ClusterRole: `{{apiGroups: [\"{group}\"], resources: [{resource}], verbs: [get, list, watch]}}`"

@@ -86,8 +86,8 @@ for (const [kind, { check, relation, tolerates, validateSettings }] of Object.en
       return message;
     };
     assert.equal(said([{ kind: 'Node' }]), 'unreadable: cluster[0].apiVersion: is missing; must be a string');
-    assert.equal(said('[{"kind": tru}]').slice(0, 48), 'unreadable: cluster[0].kind: is not readable JSON');
-    assert.equal(said('7').slice(0, 38), 'unreadable: cluster: must be a list, i');
+    assert.equal(said('[{"kind": tru}]').slice(0, 49), 'unreadable: cluster[0].kind: is not readable JSON');
+    assert.equal(said('7').slice(0, 43), 'unreadable: cluster: must be a list, but is');
   });
 
   test(`${kind}: a large cluster is read`, () => {

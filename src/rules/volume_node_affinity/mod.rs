@@ -407,7 +407,9 @@ impl VolumeNodeAffinity {
             };
         }
         let unknown = self.by_live_nodes && changed.is_err();
-        let live_change = changed.as_ref().ok().and_then(Option::as_ref);
+        // Of a cluster without nodes there is nothing to tell.
+        let some = nodes.as_ref().is_ok_and(|nodes| !nodes.0.is_empty());
+        let live_change = changed.as_ref().ok().and_then(Option::as_ref).filter(|_| some);
         self.report_change(old, judged, (&change, &facts), live_change.map(|live| (live, edit)), unknown, report);
         match (self.stranded, nodes) {
             (Some(severity), Ok(nodes)) => report.find_all(nodes.stranded(edit, judged.name, severity, budget)?),
