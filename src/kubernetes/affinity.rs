@@ -1,6 +1,6 @@
 //! The node affinity of a PersistentVolume: the nodes from which it can be used, as terms.
 
-use k8s_openapi::api::core::v1::NodeSelectorTerm;
+use k8s_openapi::api::core::v1::{NodeSelectorRequirement, NodeSelectorTerm};
 
 use super::node_selector::{self, Labels};
 use crate::logic::{Outline, Term};
@@ -21,6 +21,19 @@ impl Affinity {
             Affinity::Absent => true,
             Affinity::Required(terms) => node_selector::matches(terms, labels),
         }
+    }
+
+    /// The requirements on labels in all terms, dead ones included.
+    pub fn requirements(&self) -> impl Iterator<Item = &NodeSelectorRequirement> {
+        node_selector::requirements(match self {
+            Affinity::Absent => &[],
+            Affinity::Required(terms) => terms,
+        })
+    }
+
+    /// The label keys that the terms ask about.
+    pub fn keys(&self) -> impl Iterator<Item = &str> {
+        self.requirements().map(|requirement| requirement.key.as_str())
     }
 
     /// The terms without dead ones. No affinity is one term that asks nothing.

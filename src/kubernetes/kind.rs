@@ -51,11 +51,7 @@ impl Kind {
 
     /// The API group; empty for the core.
     pub fn group(self) -> &'static str {
-        match self {
-            Kind::Node | Kind::Pod | Kind::PersistentVolume | Kind::PersistentVolumeClaim => "",
-            Kind::VolumeAttachment | Kind::CsiNode => "storage.k8s.io",
-            Kind::DaemonSet => "apps",
-        }
+        self.api_version().split_once('/').map_or("", |(group, _)| group)
     }
 
     /// As in `apiVersion`.

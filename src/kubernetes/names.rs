@@ -44,12 +44,8 @@ impl<'n> Names<'n> {
     }
 
     /// How many different names there are.
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.0.len()
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
     }
 
     /// The positions of the names in the order of the names.

@@ -68,6 +68,11 @@ fn read_requirement(item: &Field<'_, '_>) -> Result<NodeSelectorRequirement, Unr
     })
 }
 
+/// The requirements on labels in a list of terms.
+pub fn requirements(terms: &[NodeSelectorTerm]) -> impl Iterator<Item = &NodeSelectorRequirement> {
+    terms.iter().flat_map(|term| term.match_expressions.iter().flatten())
+}
+
 /// Why a term, or a requirement in it, can match nothing whatever the node.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dead {

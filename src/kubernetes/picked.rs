@@ -31,18 +31,18 @@ impl Fields {
     }
 }
 
-/// Reads one object, of which `fields` are kept.
+/// Reads one object, of which `fields` and its `kind` are kept.
 ///
 /// # Errors
-/// When the bytes are no JSON object, or `read` complains.
+/// When the bytes are not a JSON object, or `read` complains.
 pub fn read_object<T>(
     bytes: &[u8],
     fields: Fields,
     read: impl FnOnce(&Field<'_, '_>) -> Result<T, Unreadable>,
 ) -> Result<T, Unreadable> {
     let mut json = serde_json::Deserializer::from_str(text(bytes)?);
-    let value =
-        Pick(fields).deserialize(&mut json).and_then(|value| json.end().map(|()| value)).map_err(|_| no_json())?;
+    let pick = Pick { fields, with_kind: true };
+    let value = pick.deserialize(&mut json).and_then(|value| json.end().map(|()| value)).map_err(|_| no_json())?;
     let object = Field::root("", &value);
     read(&object.renamed(""))
 }
@@ -50,7 +50,7 @@ pub fn read_object<T>(
 /// Reads the items of a list, one after the other, each with `fields` kept.
 ///
 /// # Errors
-/// When the bytes are no list of objects, and as soon as `read` complains of an item.
+/// When the bytes are not a list of objects, and as soon as `read` complains of an item.
 pub fn read_items(
     bytes: &[u8],
     fields: Fields,
@@ -79,7 +79,10 @@ fn no_json() -> Unreadable {
 
 /// Reads the name of a member: which of the fields it is. Nothing is kept of the others, of which there are many.
 #[derive(Clone, Copy)]
-struct Name(Fields);
+struct Name {
+    fields: Fields,
+    with_kind: bool,
+}
 
 impl<'de> DeserializeSeed<'de> for Name {
     type Value = Option<(&'static str, Fields)>;
@@ -97,19 +100,31 @@ impl Visitor<'_> for Name {
     }
 
     fn visit_str<E>(self, name: &str) -> Result<Self::Value, E> {
-        Ok(self.0.0.iter().find(|(field, _)| *field == name).copied())
+        let kind = (self.with_kind && name == "kind").then_some(("kind", WHOLE));
+        Ok(self.fields.0.iter().find(|(field, _)| *field == name).copied().or(kind))
     }
 }
 
 /// Reads a value, of which the fields are kept.
 #[derive(Clone, Copy)]
-struct Pick(Fields);
+struct Pick {
+    fields: Fields,
+    /// Whether the kind of the object is kept too.
+    with_kind: bool,
+}
+
+impl Pick {
+    /// What is below a member, or in a list.
+    fn of(fields: Fields) -> Self {
+        Pick { fields, with_kind: false }
+    }
+}
 
 impl<'de> DeserializeSeed<'de> for Pick {
     type Value = Value<'de>;
 
     fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<Value<'de>, D::Error> {
-        if self.0.0.is_empty() { Value::deserialize(json) } else { json.deserialize_any(self) }
+        if self.fields.0.is_empty() { Value::deserialize(json) } else { json.deserialize_any(self) }
     }
 }
 
@@ -120,8 +135,8 @@ impl<'de> Visitor<'de> for Pick {
         out.write_str("an object or a list of objects")
     }
 
-    // Of a value that is no object and no list only that is kept: it is refused where an object is read. The trait's own refusal
-    // would bring the code that writes fractions into the module.
+    // A value that is neither an object nor a list becomes a boolean, which is refused where an object is read. The trait's own
+    // refusal would bring the code that writes fractions into the module.
     fn visit_unit<E>(self) -> Result<Value<'de>, E> {
         Ok(Value::Null)
     }
@@ -156,9 +171,9 @@ impl<'de> Visitor<'de> for Pick {
 
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Value<'de>, A::Error> {
         let mut object: Vec<(&'de str, Value<'de>)> = Vec::new();
-        while let Some(field) = members.next_key_seed(Name(self.0))? {
+        while let Some(field) = members.next_key_seed(Name { fields: self.fields, with_kind: self.with_kind })? {
             match field {
-                Some((name, below)) => object.push((name, members.next_value_seed(Pick(below))?)),
+                Some((name, below)) => object.push((name, members.next_value_seed(Pick::of(below))?)),
                 None => {
                     members.next_value::<IgnoredAny>()?;
                 }
@@ -197,7 +212,7 @@ macro_rules! only_what_is_visited {
     };
 }
 
-const ITEMS: Fields = Fields(&[("items", WHOLE)]);
+const ITEMS: Name = Name { fields: Fields(&[("items", WHOLE)]), with_kind: false };
 
 /// Reads the items of a list; says whether there was a list of items.
 struct List<'r> {
@@ -221,7 +236,7 @@ impl<'de> Visitor<'de> for List<'_> {
 
     fn visit_map<A: MapAccess<'de>>(mut self, mut members: A) -> Result<bool, A::Error> {
         let mut has_items = false;
-        while let Some(field) = members.next_key_seed(Name(ITEMS))? {
+        while let Some(field) = members.next_key_seed(ITEMS)? {
             if field.is_some() {
                 if std::mem::replace(&mut has_items, true) {
                     return Err(de::Error::custom("twice"));
@@ -259,7 +274,7 @@ impl<'de> Visitor<'de> for Items<'_, '_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
-        while let Some(item) = items.next_element_seed(Pick(self.0.fields))? {
+        while let Some(item) = items.next_element_seed(Pick::of(self.0.fields))? {
             let root = Field::root("item", &item);
             if let Err(complaint) = root.check_object().and_then(|()| (self.0.read)(&root)) {
                 *self.0.complaint = Some(complaint);
@@ -271,74 +286,4 @@ impl<'de> Visitor<'de> for Items<'_, '_> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const NODE: Fields = Fields(&[("metadata", Fields(&[("name", WHOLE), ("labels", WHOLE)]))]);
-    const POD: Fields = Fields(&[
-        ("metadata", Fields(&[("name", WHOLE)])),
-        ("spec", Fields(&[("volumes", Fields(&[("claim", Fields(&[("claimName", WHOLE)]))]))])),
-    ]);
-
-    fn items(text: &str, fields: Fields) -> Result<Vec<String>, Unreadable> {
-        let mut seen = Vec::new();
-        read_items(text.as_bytes(), fields, &mut |item| {
-            let metadata = item.get("metadata")?;
-            let mut text = metadata.string_of("name")?.unwrap_or_default().to_owned();
-            assert!(!metadata.get("uid")?.is_present());
-            for volume in item.get("spec")?.get("volumes")?.items()? {
-                assert!(!volume.get("name")?.is_present());
-                text.push_str(volume.get("claim")?.string_of("claimName")?.unwrap_or("-"));
-            }
-            seen.push(text);
-            Ok(())
-        })?;
-        Ok(seen)
-    }
-
-    #[test]
-    fn only_the_named_fields_are_kept_also_within_lists() {
-        let text = r#"{"kind":"PodList","items":[
-            {"metadata":{"uid":"1","name":"a"},"spec":{"volumes":[{"name":"x","claim":{"claimName":"c","readOnly":true}},{},
-             {"claim":null}]}}, {"metadata":{"name":"b"}}],"metadata":{}}"#;
-        assert_eq!(items(text, POD).unwrap(), ["ac--", "b"]);
-        assert_eq!(items(r#"{"items":[]}"#, NODE).unwrap(), Vec::<String>::new());
-    }
-
-    #[test]
-    fn half_an_answer_is_no_answer() {
-        let complaints = [
-            r#"{"items":[{"metadata":{"name":"a"}}"#,
-            r#"{"items":[{"metadata":{"name":"a"}}]} x"#,
-            r#"{"items":null}"#,
-            r#"{"items":{}}"#,
-            r#"{"items":[],"items":[]}"#,
-            r#"[]"#,
-            "",
-        ];
-        for text in complaints {
-            assert_eq!(
-                items(text, NODE).unwrap_err().to_string(),
-                "answer: is not the JSON that was asked for",
-                "{text}"
-            );
-        }
-        assert_eq!(items("{}", NODE).unwrap_err().to_string(), "items: is missing");
-        assert_eq!(
-            items(r#"{"items":[{"metadata":{"name":7}}]}"#, NODE).unwrap_err().to_string(),
-            "item.metadata.name: must be a string, but is a number: `7`; write it in quotes"
-        );
-        assert!(items(r#"{"items":[7]}"#, NODE).is_err() && items(r#"{"items":[[]]}"#, NODE).is_err());
-    }
-
-    #[test]
-    fn a_name_that_is_written_with_an_escape_is_the_same_name() {
-        assert_eq!(items(r#"{"it\u0065ms":[{"metad\u0061ta":{"name":"\u0061"}}]}"#, NODE).unwrap(), ["a"]);
-    }
-
-    #[test]
-    fn masks_are_paths() {
-        assert_eq!(NODE.masks(), ["metadata.name", "metadata.labels"]);
-        assert_eq!(POD.masks(), ["metadata.name", "spec.volumes.claim.claimName"]);
-    }
-}
+mod tests;

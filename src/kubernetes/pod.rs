@@ -45,6 +45,14 @@ pub fn with_pod<'v, R>(
     steps(group, kind).map(|steps| descend(object, steps, read)).transpose()
 }
 
+/// Whether all containers of a pod have ended for good: `status.phase`.
+///
+/// # Errors
+/// A wrong JSON type.
+pub fn is_finished(pod: &Field<'_, '_>) -> Result<bool, Unreadable> {
+    Ok(matches!(pod.get("status")?.string_of("phase")?, Some("Succeeded" | "Failed")))
+}
+
 fn steps(group: &str, kind: &str) -> Option<&'static [&'static str]> {
     TEMPLATES.iter().find(|(of_group, of_kind, _)| *of_group == group && *of_kind == kind).map(|(_, _, steps)| *steps)
 }

@@ -107,24 +107,15 @@ impl Volume {
 
     /// The label keys that the volume asks about.
     pub fn keys(&self) -> impl Iterator<Item = &str> {
-        let terms = match self.scheduling_affinity() {
-            Affinity::Absent => &[],
-            Affinity::Required(terms) => terms.as_slice(),
-        };
-        let expressions = terms.iter().flat_map(|term| term.match_expressions.iter().flatten());
-        expressions.map(|requirement| requirement.key.as_str()).chain(self.zone_labels.iter().map(|label| label.key))
+        self.scheduling_affinity().keys().chain(self.zone_labels.iter().map(|label| label.key))
     }
 
     /// The values that the volume names for one of these label keys.
     pub fn values(&self, keys: &[&str]) -> impl Iterator<Item = &str> {
-        let terms = match self.scheduling_affinity() {
-            Affinity::Absent => &[],
-            Affinity::Required(terms) => terms.as_slice(),
-        };
-        let expressions = terms.iter().flat_map(|term| term.match_expressions.iter().flatten());
-        let expressions = expressions.filter(|requirement| keys.contains(&requirement.key.as_str()));
+        let requirements = self.scheduling_affinity().requirements();
+        let requirements = requirements.filter(|requirement| keys.contains(&requirement.key.as_str()));
         let labels = self.zone_labels.iter().filter(|label| keys.contains(&label.key));
-        expressions
+        requirements
             .flat_map(|requirement| requirement.values.iter().flatten())
             .map(String::as_str)
             .chain(labels.flat_map(|label| label.value.split("__").map(str::trim)))

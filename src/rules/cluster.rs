@@ -1,4 +1,4 @@
-//! How rules ask about the cluster, whoever answers.
+//! How rules ask about the cluster, and what they hear.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -7,7 +7,7 @@ use super::decision::Report;
 use super::finding::{Code, Finding, Severity};
 use crate::kubernetes::field::{Field, Unreadable, quoted};
 use crate::kubernetes::kind::Kind;
-use crate::kubernetes::picked::{self, Fields, WHOLE};
+use crate::kubernetes::picked::{self, Fields};
 
 /// The live cluster, or what stands in for it: an engine's host, files, objects. Its answers are JSON.
 ///
@@ -140,16 +140,11 @@ impl<'c> Live<'c> {
         let unread = |cause| Unread { kind, cause };
         let Some(bytes) = self.cluster.get(kind, namespace, name, wanted).map_err(unread)? else { return Ok(None) };
         // An answer about another object is none. Engines may leave the kind out.
-        const KIND: Fields = Fields(&[("kind", WHOLE)]);
-        let is_of_kind = |object: &Field<'_, '_>| Ok(object.string_of("kind")?.is_none_or(|own| own == kind.name()));
-        if picked::read_object(&bytes, KIND, is_of_kind) != Ok(true) {
-            return Err(unread(CannotRead::Garbled));
-        }
         let read_named = |object: &Field<'_, '_>| {
-            let metadata = object.get("metadata")?;
-            let own = metadata.get("name")?;
-            if own.string()? != Some(name) {
-                return Err(own.unreadable("names another object"));
+            let (own_kind, metadata) = (object.get("kind")?, object.get("metadata")?);
+            let own_name = metadata.get("name")?;
+            if own_name.string()? != Some(name) || own_kind.string()?.is_some_and(|own| own != kind.name()) {
+                return Err(own_name.unreadable("is of another object"));
             }
             read(object)
         };
@@ -273,6 +268,11 @@ impl Missing {
     /// `otherwise` is what follows where `whenClusterUnreadable` is not set.
     pub fn add(&mut self, unread: Unread, setting: &'static str, otherwise: WhenUnreadable) {
         self.0.push((unread, setting, otherwise));
+    }
+
+    /// What one setting could not read.
+    pub fn of(unread: Unread, setting: &'static str, otherwise: WhenUnreadable) -> Self {
+        Missing(vec![(unread, setting, otherwise)])
     }
 
     /// Reports each kind that could not be read once, with the settings that need it.

@@ -50,7 +50,7 @@ pub fn read(node: &Field<'_, '_>, keys: &Names<'_>) -> Result<LiveNode, Unreadab
     let all = metadata.get("labels")?;
     // A few keys are looked up one by one: to see that no label stands twice, as reading all of them does, costs more.
     const FEW: usize = 16;
-    if keys.len() <= FEW {
+    if keys.count() <= FEW {
         for key in keys.names() {
             if let Some(value) = all.get(key)?.string()? {
                 labels.insert(key.to_owned(), value.to_owned());

@@ -1,5 +1,10 @@
 //! How much of a request's budget the objects of the cluster may take.
 
+use super::cluster::{Live, Unread};
+use super::rule::Stopped;
+use crate::kubernetes::field::Field;
+use crate::kubernetes::kind::Kind;
+use crate::kubernetes::picked::Fields;
 use crate::logic::{Budget, Exhausted};
 
 /// Looks at objects of the cluster with half of what is left. A large cluster does not take the steps of the rules that come
@@ -16,6 +21,36 @@ pub fn with_half<T>(
     let looked = look(&mut own);
     budget.spend(usize::try_from(half.saturating_sub(own.left())).unwrap_or(usize::MAX))?;
     looked
+}
+
+/// Looks at every object of a kind, as [`with_half`]. Where the steps end, the rest is not looked at, and the inner error says
+/// so.
+///
+/// # Errors
+/// When the objects cannot be read, or `look` cannot read one of them.
+pub fn each_with_half(
+    live: &Live<'_>,
+    kind: Kind,
+    fields: Fields,
+    budget: &mut Budget,
+    look: &mut dyn FnMut(&Field<'_, '_>, &mut Budget) -> Result<(), Stopped>,
+) -> Result<Result<(), Exhausted>, Unread> {
+    let mut read = Ok(());
+    let looked = with_half(budget, |own| {
+        let mut looked = Ok(());
+        read = live.each(kind, fields, &mut |object| {
+            if looked.is_ok() {
+                match look(object, own) {
+                    Ok(()) => {}
+                    Err(Stopped::Unreadable(unreadable)) => return Err(unreadable),
+                    Err(Stopped::Exhausted) => looked = Err(Exhausted),
+                }
+            }
+            Ok(())
+        });
+        looked
+    });
+    read.map(|()| looked)
 }
 
 #[cfg(test)]

@@ -129,8 +129,7 @@ impl Rule for AccessModesRule {
         if let Some(severity) = self.shared_claims
             && let Err(unread) = shared_claims::judge(severity, request, live, budget, report)?
         {
-            let mut missing = Missing::default();
-            missing.add(unread, "sharedClaims", WhenUnreadable::by_default(severity));
+            let missing = Missing::of(unread, "sharedClaims", WhenUnreadable::by_default(severity));
             missing.find(self.when_unreadable, report);
         }
         Ok(())

@@ -10,13 +10,13 @@ use crate::kubernetes::kind::Kind;
 use crate::kubernetes::names::Names;
 use crate::kubernetes::node_selector::Labels;
 use crate::kubernetes::picked::{Fields, WHOLE};
-use crate::kubernetes::pod::with_pod;
+use crate::kubernetes::pod::{is_finished, with_pod};
 use crate::kubernetes::request::{Operation, Request};
 use crate::logic::{Budget, Exhausted};
 use crate::rules::cluster::{Freshness, Live, Unread, Wanted};
 use crate::rules::decision::Report;
 use crate::rules::finding::{Code, Few, Finding, Severity};
-use crate::rules::live_share::with_half;
+use crate::rules::live_share::each_with_half;
 use crate::rules::rule::Stopped;
 
 /// What is read of a claim, and of a pod.
@@ -322,35 +322,27 @@ fn users(
     budget: &mut Budget,
 ) -> Result<Result<Labels, Exhausted>, Unread> {
     let mut users = Labels::new();
-    let mut read = Ok(());
-    let looked = with_half(budget, |own| {
-        let mut looked = Ok(());
-        read = live.each(Kind::Pod, POD, &mut |pod| {
-            looked = looked.and_then(|()| own.spend(STEPS_FOR_A_POD));
-            let (metadata, spec) = (pod.get("metadata")?, pod.get("spec")?);
-            let name = metadata.get("name")?.required_string()?;
-            let is_other = metadata.string_of("namespace")?.unwrap_or("default") == newcomer.namespace
-                && name != newcomer.name
-                && !metadata.get("deletionTimestamp")?.is_present()
-                && !matches!(pod.get("status")?.string_of("phase")?, Some("Succeeded" | "Failed"));
-            if !is_other || looked.is_err() {
-                return Ok(());
-            }
-            let volumes = spec.get("volumes")?;
-            looked = own.spend(volumes.items()?.len().saturating_mul(STEPS_FOR_A_MOUNT));
-            for volume in volumes.items()? {
-                let source = volume.get("persistentVolumeClaim")?;
-                let Some(claim) = source.string_of("claimName")?.filter(|claim| claims.contains(claim)) else {
-                    continue;
-                };
-                let node = spec.string_of("nodeName")?.unwrap_or_default();
-                let priority = spec.get("priority")?.integer()?.unwrap_or(0);
-                users.insert(format!("{claim}{BETWEEN}{name}"), format!("{priority}{BETWEEN}{node}"));
-            }
-            Ok(())
-        });
-        looked
-    });
-    read?;
+    let looked = each_with_half(live, Kind::Pod, POD, budget, &mut |pod, own| {
+        own.spend(STEPS_FOR_A_POD)?;
+        let (metadata, spec) = (pod.get("metadata")?, pod.get("spec")?);
+        let name = metadata.get("name")?.required_string()?;
+        let is_other = metadata.string_of("namespace")?.unwrap_or("default") == newcomer.namespace
+            && name != newcomer.name
+            && !metadata.get("deletionTimestamp")?.is_present()
+            && !is_finished(pod)?;
+        if !is_other {
+            return Ok(());
+        }
+        let volumes = spec.get("volumes")?;
+        own.spend(volumes.items()?.len().saturating_mul(STEPS_FOR_A_MOUNT))?;
+        for volume in volumes.items()? {
+            let source = volume.get("persistentVolumeClaim")?;
+            let Some(claim) = source.string_of("claimName")?.filter(|claim| claims.contains(claim)) else { continue };
+            let node = spec.string_of("nodeName")?.unwrap_or_default();
+            let priority = spec.get("priority")?.integer()?.unwrap_or(0);
+            users.insert(format!("{claim}{BETWEEN}{name}"), format!("{priority}{BETWEEN}{node}"));
+        }
+        Ok(())
+    })?;
     Ok(looked.map(|()| users))
 }

@@ -18,7 +18,7 @@ use crate::kubernetes::version::{Age, TagVersion};
 use crate::logic::{Budget, Exhausted};
 use crate::rules::cluster::{Freshness, Live, Missing, Unread, Wanted, WhenUnreadable};
 use crate::rules::finding::{Code, Finding};
-use crate::rules::live_share::with_half;
+use crate::rules::live_share::each_with_half;
 
 /// What is read of each kind.
 const CSI_NODE: Fields =
@@ -181,47 +181,39 @@ impl Rollout {
     /// The kubelets of the nodes that have the driver. The inner error is a kind that cannot be read.
     fn nodes(&self, driver: &str, live: &Live<'_>, budget: &mut Budget) -> Result<Result<Kubelets, Unread>, Exhausted> {
         let (mut having, mut kubelets) = (Labels::new(), Kubelets::default());
-        let mut read = Ok(());
-        with_half(budget, |own| {
-            let mut spent = Ok(());
-            read = live.each(Kind::CsiNode, CSI_NODE, &mut |node| {
-                let spec = node.get("spec")?;
-                let drivers = spec.get("drivers")?;
-                spent = spent.and_then(|()| {
-                    let steps = drivers.items().map_or(0, |drivers| drivers.len()).saturating_mul(STEPS_FOR_A_DRIVER);
-                    own.spend(steps.saturating_add(STEPS_FOR_A_NODE))
-                });
-                for registered in drivers.items()? {
-                    if registered.string_of("name")? == Some(driver) {
-                        let name = node.get("metadata")?.get("name")?.required_string()?.to_owned();
-                        having.insert(name, String::new());
-                    }
+        let looked = each_with_half(live, Kind::CsiNode, CSI_NODE, budget, &mut |node, own| {
+            let spec = node.get("spec")?;
+            let drivers = spec.get("drivers")?.items()?.len();
+            own.spend(drivers.saturating_mul(STEPS_FOR_A_DRIVER).saturating_add(STEPS_FOR_A_NODE))?;
+            for registered in spec.get("drivers")?.items()? {
+                if registered.string_of("name")? == Some(driver) {
+                    let name = node.get("metadata")?.get("name")?.required_string()?.to_owned();
+                    having.insert(name, String::new());
                 }
-                Ok(())
-            });
-            spent
-        })?;
-        if let Err(unread) = read {
-            return Ok(Err(unread));
+            }
+            Ok(())
+        });
+        match looked {
+            Ok(looked) => looked?,
+            Err(unread) => return Ok(Err(unread)),
         }
         if having.is_empty() {
             return Ok(Ok(kubelets));
         }
-        with_half(budget, |own| {
-            let mut spent = Ok(());
-            read = live.each(Kind::Node, NODE, &mut |node| {
-                spent = spent.and_then(|()| own.spend(STEPS_FOR_A_NODE));
-                let name = node.get("metadata")?.get("name")?.required_string()?;
-                if having.contains_key(name) {
-                    let info = node.get("status")?;
-                    let version = info.get("nodeInfo")?.string_of("kubeletVersion")?.unwrap_or_default();
-                    kubelets.add(name, version, &self.min_kubelet);
-                }
-                Ok(())
-            });
-            spent
-        })?;
-        Ok(read.map(|()| kubelets))
+        let looked = each_with_half(live, Kind::Node, NODE, budget, &mut |node, own| {
+            own.spend(STEPS_FOR_A_NODE)?;
+            let name = node.get("metadata")?.get("name")?.required_string()?;
+            if having.contains_key(name) {
+                let info = node.get("status")?;
+                let version = info.get("nodeInfo")?.string_of("kubeletVersion")?.unwrap_or_default();
+                kubelets.add(name, version, &self.min_kubelet);
+            }
+            Ok(())
+        });
+        match looked {
+            Ok(looked) => looked.map(|()| Ok(kubelets)),
+            Err(unread) => Ok(Err(unread)),
+        }
     }
 }
 

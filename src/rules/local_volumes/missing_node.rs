@@ -69,15 +69,9 @@ pub fn find(
 
 /// The label keys that decide whether a node can use the volume.
 fn keys<'v>(volume: &'v NodeVolume<'_>) -> Names<'v> {
-    let terms = match &volume.affinity {
-        Affinity::Absent => &[],
-        Affinity::Required(terms) => terms.as_slice(),
-    };
-    let expressions = terms.iter().flat_map(|term| term.match_expressions.iter().flatten());
-    let keys = expressions.map(|requirement| requirement.key.as_str());
     // A node without any of these labels passes all of them.
     let zones = ZONE_LABELS.iter().map(|(key, _)| *key);
-    Names::of(keys.chain(zones))
+    Names::of(volume.affinity.keys().chain(zones))
 }
 
 fn missing(name: &str, volume: &NodeVolume<'_>, known_by: Option<&NodeName>, nodes: &[LiveNode]) -> Finding {

@@ -13,7 +13,7 @@ use super::host_paths::Source;
 use super::pinned::steps_to_read;
 use super::prefixes::shown_path;
 use crate::kubernetes::affinity::Affinity;
-use crate::kubernetes::field::{Field, Unreadable, short};
+use crate::kubernetes::field::{Field, short};
 use crate::kubernetes::kind::Kind;
 use crate::kubernetes::listing::first_few_of;
 use crate::kubernetes::node_selector::{Labels, node_at};
@@ -23,8 +23,9 @@ use crate::kubernetes::volume::Volume;
 use crate::logic::{Budget, Containment, Exhausted, Facts, Outline, Union, contained};
 use crate::rules::cluster::{Live, Unread};
 use crate::rules::finding::{Code, Finding};
-use crate::rules::live_share::with_half;
+use crate::rules::live_share::each_with_half;
 use crate::rules::replay::replay;
+use crate::rules::rule::Stopped;
 
 /// What is read of a volume.
 const VOLUME: Fields = Fields(&[
@@ -60,18 +61,9 @@ pub fn find(
     let path = NodePath::clean(volume.path);
     // By name, so that the order of the cluster's answer does not matter.
     let mut overlapping: BTreeMap<String, String> = BTreeMap::new();
-    let mut read = Ok(());
-    let compared = with_half(budget, |own| {
-        let mut compared = Ok(());
-        read = live.each(Kind::PersistentVolume, VOLUME, &mut |other| {
-            if compared.is_ok() {
-                compared = compare(name, volume, &path, other, &mut overlapping, own)?;
-            }
-            Ok(())
-        });
-        compared
-    });
-    read?;
+    let compared = each_with_half(live, Kind::PersistentVolume, VOLUME, budget, &mut |other, own| {
+        compare(name, volume, &path, other, &mut overlapping, own)
+    })?;
     let shown = short(name, 120);
     if compared.is_err() {
         let headline = format!("local path overlap: could not decide whether another volume overlaps volume `{shown}`");
@@ -113,37 +105,29 @@ fn compare(
     other: &Field<'_, '_>,
     overlapping: &mut BTreeMap<String, String>,
     budget: &mut Budget,
-) -> Result<Result<(), Exhausted>, Unreadable> {
+) -> Result<(), Stopped> {
     let metadata = other.get("metadata")?;
     let other_name = metadata.get("name")?.required_string()?;
     if other_name == name {
-        return Ok(Ok(()));
+        return Ok(());
     }
     let spec = other.get("spec")?;
     for source in [Source::Local, Source::HostPath] {
         let Some(other_path) = spec.get(source.field())?.string_of("path")? else { continue };
-        if budget.spend(STEPS_FOR_A_VOLUME.saturating_add(other_path.len() / 8)).is_err() {
-            return Ok(Err(Exhausted));
-        }
+        budget.spend(STEPS_FOR_A_VOLUME.saturating_add(other_path.len() / 8))?;
         if !path.overlaps(&NodePath::clean(other_path)) {
             continue;
         }
         let steps = Volume::steps_to_read(other)?;
-        if budget.spend(steps.saturating_add(steps_to_read(&volume.affinity))).is_err() {
-            return Ok(Err(Exhausted));
-        }
+        budget.spend(steps.saturating_add(steps_to_read(&volume.affinity)))?;
         let read = Volume::read(other)?;
-        match node_of_both(volume, &read, budget) {
-            Ok(None) => {}
-            Ok(Some(node)) => {
-                let named =
-                    format!("volume `{}` has {}: {}", short(other_name, 120), field(source), shown_path(other_path));
-                overlapping.insert(other_name.to_owned(), format!("{named}, on a node {}", described(&node)));
-            }
-            Err(Exhausted) => return Ok(Err(Exhausted)),
+        if let Some(node) = node_of_both(volume, &read, budget)? {
+            let named =
+                format!("volume `{}` has {}: {}", short(other_name, 120), field(source), shown_path(other_path));
+            overlapping.insert(other_name.to_owned(), format!("{named}, on a node {}", described(&node)));
         }
     }
-    Ok(Ok(()))
+    Ok(())
 }
 
 /// A node that can use both volumes.

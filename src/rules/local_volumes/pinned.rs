@@ -127,9 +127,9 @@ fn spread<'t>(
 /// times.
 pub fn steps_to_read(affinity: &Affinity) -> usize {
     let Affinity::Required(terms) = affinity else { return 0 };
-    let requirements = terms.iter().flat_map(|term| term.match_expressions.iter().flatten());
-    let parts =
-        requirements.map(|requirement| requirement.values.as_ref().map_or(1, |values| values.len().saturating_add(1)));
+    let parts = affinity
+        .requirements()
+        .map(|requirement| requirement.values.as_ref().map_or(1, |values| values.len().saturating_add(1)));
     parts.fold(terms.len(), usize::saturating_add).saturating_mul(5)
 }
 

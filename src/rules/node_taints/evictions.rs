@@ -10,7 +10,7 @@
 //!   edit hurts a pod that stayed for ever and now does not, and a pod that had time left and now has none.
 //!
 //! Pods of DaemonSets and static pods are treated as all others. The kubelet gives each static pod a toleration of every
-//! `NoExecute` taint, and the mirror pod shows it. The controller also deletes finished pods, which hurts nobody: they are
+//! `NoExecute` taint, and the mirror pod shows it. The controller also deletes finished pods, which does no harm: they are
 //! not counted, and neither are pods that are being deleted already.
 
 use k8s_openapi::api::core::v1::{Taint, Toleration};
@@ -20,11 +20,13 @@ use crate::kubernetes::kind::Kind;
 use crate::kubernetes::listing::first_few;
 use crate::kubernetes::node_selector::Labels;
 use crate::kubernetes::picked::{Fields, WHOLE};
+use crate::kubernetes::pod::is_finished;
 use crate::kubernetes::toleration::{FOR_EVER, Seconds, read_tolerations, seconds, taint_text, tolerates};
-use crate::logic::{Budget, Exhausted};
+use crate::logic::Budget;
 use crate::rules::cluster::{Live, Unread};
 use crate::rules::finding::{Code, Finding, Severity};
-use crate::rules::live_share::with_half;
+use crate::rules::live_share::each_with_half;
+use crate::rules::rule::Stopped;
 
 /// What is read of a pod.
 const POD: Fields = Fields(&[
@@ -59,7 +61,7 @@ pub struct Evictions {
 
 impl Evictions {
     /// What is found when the edit evicts pods that run on the node. `added` are the positions of the `NoExecute` taints that
-    /// are new or changed. Without one the edit evicts nobody who stayed before, and nothing is read.
+    /// are new or changed. Without one the edit evicts no pod that stayed before, and nothing is read.
     ///
     /// # Errors
     /// When pods cannot be read.
@@ -77,18 +79,9 @@ impl Evictions {
         };
         let [before, after] = [old, new].map(evicting);
         let mut evicted = Evicted::default();
-        let mut read = Ok(());
-        let forecast = with_half(budget, |own| {
-            let mut forecast = Ok(());
-            read = live.each(Kind::Pod, POD, &mut |pod| {
-                if forecast.is_ok() {
-                    forecast = evicted.see(pod, node, [&before, &after], own)?;
-                }
-                Ok(())
-            });
-            forecast
-        });
-        read?;
+        let forecast = each_with_half(live, Kind::Pod, POD, budget, &mut |pod, own| {
+            evicted.see(pod, node, [&before, &after], own)
+        })?;
         let (shown, node) = (short(&taint_text(taint), 200), short(node, 120));
         let more = match added.len() {
             1 => String::new(),
@@ -107,8 +100,7 @@ impl Evictions {
         if count == 0 {
             return Ok(None);
         }
-        let pods = if count == 1 { "1 pod" } else { &format!("{count} pods") };
-        let mut finding = found(format!("evicts {pods}, {}", evicted.when()));
+        let mut finding = found(format!("evicts {}, {}", pods(count), evicted.when()));
         for owner in evicted.owners() {
             finding = finding.detail(owner);
         }
@@ -175,23 +167,19 @@ impl Evicted {
         node: &str,
         taints: [&[&Taint]; 2],
         budget: &mut Budget,
-    ) -> Result<Result<(), Exhausted>, Unreadable> {
-        if budget.spend(STEPS_FOR_A_POD).is_err() {
-            return Ok(Err(Exhausted));
-        }
+    ) -> Result<(), Stopped> {
+        budget.spend(STEPS_FOR_A_POD)?;
         let (metadata, spec) = (pod.get("metadata")?, pod.get("spec")?);
         if spec.string_of("nodeName")? != Some(node) || metadata.get("deletionTimestamp")?.is_present() {
-            return Ok(Ok(()));
+            return Ok(());
         }
-        if matches!(pod.get("status")?.string_of("phase")?, Some("Succeeded" | "Failed")) {
-            return Ok(Ok(()));
+        if is_finished(pod)? {
+            return Ok(());
         }
         let list = spec.get("tolerations")?;
         let pairs = taints.iter().map(|taints| taints.len()).fold(1, usize::saturating_add);
         let steps = list.items()?.len().saturating_add(1).saturating_mul(pairs).saturating_mul(STEPS_TO_COMPARE);
-        if budget.spend(steps).is_err() {
-            return Ok(Err(Exhausted));
-        }
+        budget.spend(steps)?;
         let tolerations = read_tolerations(&list)?;
         let [before, after] = taints.map(|taints| stay(taints, &tolerations));
         if let Some(seconds) = eviction(before, after) {
@@ -199,7 +187,7 @@ impl Evicted {
             let owner = owner(&metadata)?;
             self.pods.insert(format!("{seconds:019}{BETWEEN}{owner}{BETWEEN}{name}"), String::new());
         }
-        Ok(Ok(()))
+        Ok(())
     }
 
     /// Seconds, owner and name of each.
@@ -229,15 +217,18 @@ impl Evicted {
         let rest = groups.iter().skip(MOST_OWNERS).map(|(_, _, names)| names.len()).fold(0, usize::saturating_add);
         let mut lines: Vec<String> = Vec::new();
         for (seconds, owner, names) in groups.iter().take(MOST_OWNERS) {
-            let pods = if names.len() == 1 { "1 pod" } else { &format!("{} pods", names.len()) };
             let shown = first_few(names.iter().map(|name| format!("`{}`", short(name, 120))), MOST_PODS, ", ");
-            lines.push(format!("{owner}, {pods} {}: {shown}", shown_seconds(seconds)));
+            lines.push(format!("{owner}, {} {}: {shown}", pods(names.len()), shown_seconds(seconds)));
         }
         if rest > 0 {
             lines.push(format!("and {rest} pods of other owners"));
         }
         lines
     }
+}
+
+fn pods(count: usize) -> String {
+    if count == 1 { String::from("1 pod") } else { format!("{count} pods") }
 }
 
 fn shown_seconds(padded: &str) -> String {

@@ -92,8 +92,7 @@ impl Rule for NodeTaints {
             match evictions.find(request.object_name()?, &old, &new, &added_evicting(&old, &new), live, budget) {
                 Ok(found) => report.find_all(found),
                 Err(unread) => {
-                    let mut missing = Missing::default();
-                    missing.add(unread, "evictions", WhenUnreadable::by_default(evictions.severity));
+                    let missing = Missing::of(unread, "evictions", WhenUnreadable::by_default(evictions.severity));
                     missing.find(self.when_unreadable, report);
                 }
             }

@@ -6,11 +6,11 @@
 use k8s_openapi::api::core::v1::{NodeSelectorTerm, Taint, Toleration};
 
 use super::READ_STEPS;
-use crate::kubernetes::field::{Field, Unreadable, short};
+use crate::kubernetes::field::{Unreadable, short};
 use crate::kubernetes::kind::Kind;
 use crate::kubernetes::listing::first_few;
 use crate::kubernetes::names::Names;
-use crate::kubernetes::node_selector::{Labels, matches, read_terms, steps_to_read};
+use crate::kubernetes::node_selector::{Labels, matches, read_terms, requirements, steps_to_read};
 use crate::kubernetes::picked::{Fields, WHOLE};
 use crate::kubernetes::pod::{PodTemplate, with_pod};
 use crate::kubernetes::request::Request;
@@ -18,7 +18,8 @@ use crate::kubernetes::toleration::{describe, is_numeric, read_taints, tolerates
 use crate::logic::{Budget, Exhausted};
 use crate::rules::cluster::{Live, Unread};
 use crate::rules::finding::{Code, Finding};
-use crate::rules::live_share::with_half;
+use crate::rules::live_nodes::{self, LiveNode};
+use crate::rules::live_share::each_with_half;
 use crate::rules::rule::Stopped;
 
 /// What is read of a node.
@@ -76,27 +77,23 @@ pub fn find(
     let Some(wishes) = wishes.filter(|wishes| !wishes.names_node) else { return Ok(Ok(None)) };
     let keys = wishes.keys();
     let mut open = Labels::new();
-    let mut read = Ok(());
-    let looked = with_half(budget, |own| {
-        let mut looked = Ok(());
-        read = live.each(Kind::Node, NODE, &mut |node| {
-            let spec = node.get("spec")?;
-            let taints = read_taints(&spec.get("taints")?)?;
-            looked = looked.and_then(|()| {
-                let pairs = taints.len().saturating_mul(new.len()).saturating_mul(STEPS_TO_COMPARE);
-                own.spend(pairs.saturating_add(wishes.steps).saturating_add(STEPS_FOR_A_NODE))
-            });
-            let metadata = node.get("metadata")?;
-            if looked.is_ok() && is_open(key, &taints, new) && wishes.are_met(&metadata.get("labels")?, &keys)? {
-                open.insert(metadata.get("name")?.required_string()?.to_owned(), String::new());
+    let looked = each_with_half(live, Kind::Node, NODE, budget, &mut |node, own| {
+        let spec = node.get("spec")?;
+        let taints = read_taints(&spec.get("taints")?)?;
+        let pairs = taints.len().saturating_mul(new.len()).saturating_mul(STEPS_TO_COMPARE);
+        own.spend(pairs.saturating_add(wishes.steps).saturating_add(STEPS_FOR_A_NODE))?;
+        if is_open(key, &taints, new) {
+            let LiveNode { name, labels } = live_nodes::read(node, &keys)?;
+            if wishes.are_met(&labels) {
+                open.insert(name, String::new());
             }
-            Ok(())
-        });
-        looked
+        }
+        Ok(())
     });
-    if let Err(unread) = read {
-        return Ok(Err(unread));
-    }
+    let looked = match looked {
+        Ok(looked) => looked,
+        Err(unread) => return Ok(Err(unread)),
+    };
     // Where the budget ends, this finding is left out: it is a hint, and the decision does not depend on it.
     if looked == Err(Exhausted) || open.is_empty() {
         return Ok(Ok(None));
@@ -149,20 +146,14 @@ impl<'v> Wishes<'v> {
 
     /// The label keys that the pod asks about.
     fn keys(&self) -> Names<'_> {
-        let expressions = self.affinity.iter().flatten().flat_map(|term| term.match_expressions.iter().flatten());
-        let keys = expressions.map(|requirement| requirement.key.as_str());
+        let keys =
+            requirements(self.affinity.as_deref().unwrap_or_default()).map(|requirement| requirement.key.as_str());
         Names::of(keys.chain(self.selector.iter().map(|(key, _)| *key)))
     }
 
-    fn are_met(&self, labels: &Field<'_, '_>, keys: &Names<'_>) -> Result<bool, Unreadable> {
-        let mut asked = Labels::new();
-        for (key, value) in labels.members()? {
-            if keys.contains(key) {
-                asked.insert(key.to_owned(), value.required_string()?.to_owned());
-            }
-        }
+    fn are_met(&self, labels: &Labels) -> bool {
         let selected =
-            self.selector.iter().all(|(key, value)| asked.get(*key).is_some_and(|actual| actual.as_str() == *value));
-        Ok(selected && self.affinity.as_ref().is_none_or(|terms| matches(terms, &asked)))
+            self.selector.iter().all(|(key, value)| labels.get(*key).is_some_and(|actual| actual.as_str() == *value));
+        selected && self.affinity.as_ref().is_none_or(|terms| matches(terms, labels))
     }
 }

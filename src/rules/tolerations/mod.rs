@@ -121,8 +121,7 @@ impl Rule for Tolerations {
             match attraction::find(request, &new.tolerations, &old, &new.path, live, budget)? {
                 Ok(found) => report.find_all(found),
                 Err(unread) => {
-                    let mut missing = Missing::default();
-                    missing.add(unread, "attraction", WhenUnreadable::Allow);
+                    let missing = Missing::of(unread, "attraction", WhenUnreadable::Allow);
                     missing.find(self.when_unreadable, report);
                 }
             }

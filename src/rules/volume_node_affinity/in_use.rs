@@ -7,6 +7,7 @@ use crate::kubernetes::listing::first_few;
 use crate::kubernetes::names::Names;
 use crate::kubernetes::node_selector::Labels;
 use crate::kubernetes::picked::{Fields, WHOLE};
+use crate::kubernetes::pod::is_finished;
 use crate::logic::Budget;
 use crate::rules::cluster::{Freshness, Live, Unread, Wanted};
 use crate::rules::finding::{Code, Finding, Severity};
@@ -144,8 +145,7 @@ fn use_of<'v>(
     let Some(node) = spec.string_of("nodeName")?.filter(|node| lost.contains(node)) else { return Ok(None) };
     let metadata = pod.get("metadata")?;
     let namespace = metadata.string_of("namespace")?.unwrap_or("default");
-    let finished = matches!(pod.get("status")?.string_of("phase")?, Some("Succeeded" | "Failed"));
-    if namespace != claim.namespace || finished {
+    if namespace != claim.namespace || is_finished(pod)? {
         return Ok(None);
     }
     let name = metadata.get("name")?.required_string()?;

@@ -235,7 +235,7 @@ struct Progress<'r> {
 }
 
 /// Finds a node affinity that is new and requires nothing: its key `required` is missing or misspelt. The API server refuses
-/// it, but nobody may have asked the API server yet.
+/// it, but an audit of files comes before the API server.
 fn without_required(
     name: &str,
     object: &Field<'_, '_>,
@@ -326,7 +326,7 @@ impl VolumeNodeAffinity {
         Ok(())
     }
 
-    /// A change that is not equivalent for every node: what it does to the nodes that are there, and to whoever uses the volume.
+    /// A change that is not equivalent for every node: what it does to the nodes that are there, and to the pods that use the volume.
     fn judge_change(
         &self,
         edit: &VolumeEdit<'_>,

@@ -82,7 +82,7 @@ impl Topology {
     }
 
     /// These facts, and for each zone that the volumes name the region in which the nodes of this cluster have it. A zone that
-    /// nodes have in two regions is no fact. Where the settings declare another region, theirs counts, and it is found.
+    /// nodes have in two regions is left out. Where the settings declare another region, theirs counts, and it is found.
     ///
     /// `nodes` are in order of their names, with their zone and region labels.
     pub fn with_learned(&self, nodes: &[LiveNode], volumes: &[&Volume]) -> (Topology, Vec<Finding>) {
