@@ -1,8 +1,7 @@
 //! The kinds of objects that rules judge.
 
-use serde_json::Value;
-
 use crate::cluster::Listed;
+use crate::coverage::Coverage;
 
 const fn listed(api_version: &'static str, kind: &'static str, plural: &'static str) -> Listed {
     Listed { api_version, kind, plural }
@@ -27,27 +26,11 @@ const WORKLOADS: [Listed; 9] = [
     listed("batch/v1", "CronJob", "cronjobs"),
 ];
 
-/// By the name of a section.
-const BY_SECTION: [(&str, &[Listed], bool); 6] = [
-    ("volumeNodeAffinity", &[VOLUMES], false),
-    ("tolerations", &[], true),
-    ("nodeTaints", &[NODES], false),
-    ("csiDriverTokens", &[DRIVERS], false),
-    ("accessModes", &[VOLUMES, CLAIMS], true),
-    ("localVolumes", &[VOLUMES, CLASSES], true),
-];
-
 /// What the sections of these settings judge, each once, what belongs to no namespace first.
 pub fn by<'s>(settings: impl Iterator<Item = &'s str>) -> Vec<Listed> {
-    let sets: Vec<Value> = settings.map(|set| serde_json::from_str(set).unwrap_or_default()).collect();
-    let in_force = |section: &str| sets.iter().any(|set| set.get(section).is_some_and(|section| !section.is_null()));
-    let judged: Vec<Listed> = BY_SECTION
-        .into_iter()
-        .filter(|(section, ..)| in_force(section))
-        .flat_map(|(_, own, workloads)| own.iter().chain(WORKLOADS.iter().filter(move |_| workloads)).copied())
-        .collect();
+    let sets: Vec<Coverage> = settings.map(Coverage::of).collect();
     let all = [NODES, VOLUMES, CLASSES, DRIVERS, CLAIMS].into_iter().chain(WORKLOADS);
-    all.filter(|listed| judged.contains(listed)).collect()
+    all.filter(|listed| sets.iter().any(|set| set.includes(listed.group(), listed.kind))).collect()
 }
 
 #[cfg(test)]
@@ -58,7 +41,7 @@ mod tests {
     use std::path::Path;
 
     use placement_guard::rules::settings::section_names;
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
 
@@ -83,10 +66,10 @@ mod tests {
                     sent.extend(resources.map(|resource| (group.clone(), resource)));
                 }
             }
-            let group = |listed: &Listed| listed.api_version.split_once('/').map_or("", |(group, _)| group).to_owned();
             let settings = json!({section: {}}).to_string();
             let judged = by([settings.as_str()].into_iter());
-            let judged: BTreeSet<_> = judged.iter().map(|listed| (group(listed), listed.plural.to_owned())).collect();
+            let judged: BTreeSet<_> =
+                judged.iter().map(|listed| (listed.group().to_owned(), listed.plural.to_owned())).collect();
             assert_eq!(judged, sent, "{section}");
         }
     }

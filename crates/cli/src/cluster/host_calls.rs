@@ -6,7 +6,7 @@ use host::HostCalls;
 use host::kubernetes::{Asked, FAILURE, Get, List, asked, not_found, not_granted};
 use placement_guard::kubernetes::kind::Kind;
 use placement_guard::kubernetes::picked::WHOLE;
-use placement_guard::rules::cluster::{CannotRead, Cluster, Freshness, Verb, Wanted};
+use placement_guard::rules::cluster::{CannotRead, Cluster, Freshness, Wanted};
 use serde_json::Value;
 
 use super::Surroundings;
@@ -68,21 +68,13 @@ fn said(cause: CannotRead, kind: Kind) -> String {
         CannotRead::NotGiven | CannotRead::NotGranted => not_granted(api_version, name),
         CannotRead::Forbidden(which) => failure(&format!(
             "ApiError: {plural} is forbidden: User \"unknown\" cannot {} resource \"{plural}\" in API group \"{}\" at the cluster scope: Forbidden (Status {{ status: Some(Failure), code: 403 }})",
-            verb(which),
+            which.name(),
             kind.group()
         )),
         CannotRead::NotServed => failure(&format!("Cannot find resource {api_version}/{name}")),
         CannotRead::Down => failure("ServiceError: client error (Connect)"),
         CannotRead::TooLong => failure("ServiceError: deadline has elapsed"),
         CannotRead::Garbled | CannotRead::Failed => failure("the objects cannot be read"),
-    }
-}
-
-fn verb(verb: Verb) -> &'static str {
-    match verb {
-        Verb::Get => "get",
-        Verb::List => "list",
-        Verb::Watch => "watch",
     }
 }
 

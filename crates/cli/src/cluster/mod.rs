@@ -70,6 +70,13 @@ pub struct Listed {
     pub plural: &'static str,
 }
 
+impl Listed {
+    /// The API group; empty for the core.
+    pub fn group(&self) -> &'static str {
+        self.api_version.split_once('/').map_or("", |(group, _)| group)
+    }
+}
+
 /// Objects that could not be listed.
 pub struct Unlisted {
     pub complaint: Complaint,

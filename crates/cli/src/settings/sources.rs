@@ -12,16 +12,7 @@ use crate::input::files::{self, Excludes};
 use crate::input::{Document, Piece, read, shown};
 use placement_guard::kubernetes::field::Unreadable;
 use placement_guard::verdict;
-
-/// Kinds of constraints, each with the section that its parameters are.
-const CONSTRAINTS: [(&str, &str); 6] = [
-    ("PlacementGuardVolumeNodeAffinity", "volumeNodeAffinity"),
-    ("PlacementGuardTolerations", "tolerations"),
-    ("PlacementGuardNodeTaints", "nodeTaints"),
-    ("PlacementGuardCsiDriverTokens", "csiDriverTokens"),
-    ("PlacementGuardAccessModes", "accessModes"),
-    ("PlacementGuardLocalVolumes", "localVolumes"),
-];
+use templates::RULES;
 
 /// Settings as JSON, with where they come from.
 #[derive(Debug, Clone)]
@@ -183,7 +174,7 @@ fn deployed(object: &Value) -> Option<Deployed> {
             })
         }
         "constraints.gatekeeper.sh" => {
-            let (_, section) = CONSTRAINTS.iter().find(|(constraint, _)| *constraint == kind)?;
+            let section = RULES.iter().find(|rule| rule.kind == kind)?.section;
             let parameters = object.pointer("/spec/parameters").filter(|parameters| !parameters.is_null());
             let parameters = parameters.map_or_else(|| String::from("{}"), Value::to_string);
             Some(Deployed::Constraint(section, parameters))
