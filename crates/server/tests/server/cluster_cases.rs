@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use host::HostCalls;
-use placement_guard::kubernetes::kind::Kind as Read;
 use placement_guard::kubewarden;
 use serde_json::{Value, json};
 use server::cluster::{Kind, Reader};
@@ -54,14 +53,4 @@ async fn cases_are_answered_from_what_is_held() {
     }
     assert!(asked >= 10, "only {asked} cases were found");
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-}
-
-#[test]
-fn what_rules_read_is_what_is_served() {
-    for kind in Read::ALL {
-        let known = Kind::named(kind.name()).unwrap_or_else(|| panic!("{} is not held", kind.name()));
-        let resource = known.resource();
-        assert_eq!((resource.api_version, resource.plural), (kind.api_version(), kind.resource()), "{}", kind.name());
-        assert_eq!(known.is_namespaced(), kind.is_namespaced(), "{}", kind.name());
-    }
 }
