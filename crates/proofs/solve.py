@@ -1,7 +1,7 @@
 """Answers questions about node selectors with z3. Reads them from standard input, and writes each with its answer.
 
 A label of a node is a pair of integers. The first is the number that the label spells, or a negative number: -1 is absence, and each
-word has one of its own; words that nobody named are those that are left. The second is how many zeros a number has in front of it.
+word has one of its own; words that no term names are those that are left. The second is how many zeros a number has in front of it.
 A label has at most 63 letters and a number in 64 bits at most 19 digits, so at most 44 zeros are always possible. More of them are
 possible for short numbers, but no question here names so many spellings that it could tell.
 """

@@ -37,7 +37,7 @@ func (c *cluster) becomeReader(ctx context.Context, file, namespace string) (kub
 	return kubeconfig, os.WriteFile(kubeconfig, []byte(c.access(issued.Status.Token)), 0o600)
 }
 
-// access is a kubeconfig for whoever has the token.
+// access is a kubeconfig for a client that has the token.
 func (c *cluster) access(token string) string {
 	return fmt.Sprintf(`{apiVersion: v1, kind: Config, current-context: it,
 clusters: [{name: it, cluster: {server: "https://127.0.0.1:%d", insecure-skip-tls-verify: true}}],

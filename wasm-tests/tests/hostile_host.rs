@@ -1,6 +1,6 @@
 //! What a broken or hostile host answers when the module asks about the cluster. There is always a decision, never a trap, and
 //! never an acceptance that the settings do not allow. The one exception is a host that hangs until the deadline of the
-//! call: then nobody gets an answer, which no engine takes for consent.
+//! call: then there is no answer, which no engine takes for consent.
 
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
@@ -414,7 +414,7 @@ fn fifty_megabytes() {
         let answer = answer.unwrap_or_else(|error| panic!("{what}: the module fails: {error}"));
         let response: Response = serde_json::from_slice(&answer).unwrap();
         assert!(!response.accepted, "{what}: {response:?}");
-        // Where there is less memory than that, nobody gets an answer.
+        // Where there is less memory than that, there is no answer.
         if let Ok(answer) = module().call_with("validate", payload.as_bytes(), hostile()) {
             let response: Response = serde_json::from_slice(&answer).unwrap();
             assert!(!response.accepted, "{what}: {response:?}");

@@ -141,7 +141,7 @@ fn what_several_findings_say_alike_is_said_once() {
 }
 
 #[test]
-fn a_daemon_set_that_runs_everywhere_is_counted_where_nobody_wrote_settings() {
+fn a_daemon_set_that_runs_everywhere_is_counted_where_no_settings_were_written() {
     let folder = Folder::new();
     let tolerations = "spec: {template: {spec: {tolerations: [{operator: Exists}]}}}";
     let daemon_set = format!("apiVersion: apps/v1\nkind: DaemonSet\nmetadata: {{name: log}}\n{tolerations}\n");

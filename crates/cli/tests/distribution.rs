@@ -26,11 +26,11 @@ fn digest(ran: &Ran, repository: &str) -> String {
     digest.unwrap_or_else(|| panic!("no digest: {}", ran.out)).to_owned()
 }
 
-/// What a run is with a module that was named by a tag, where `library` is the run without one.
-fn warned(library: Ran, tag: &str, pushed: &Ran) -> Ran {
+/// What a run is with a module that was named by a tag, where `built_in` is the run without one.
+fn warned(built_in: Ran, tag: &str, pushed: &Ran) -> Ran {
     let by_digest = pushed.out.trim_end();
     let warning = format!("warning: `{tag}` names a tag, which can move; now it leads to `{by_digest}`\n");
-    Ran { err: warning + &library.err, ..library }
+    Ran { err: warning + &built_in.err, ..built_in }
 }
 
 fn bytes(folder: &Folder, file: &str) -> Vec<u8> {
@@ -54,12 +54,12 @@ fn a_pushed_module_comes_back_by_tag_and_by_digest_and_judges() {
     }
     let check =
         |module: &str| folder.run(&format!("check --settings settings.yaml --output json request.json {module}"));
-    let library = check("");
-    assert_eq!((library.code, library.err.as_str()), (Some(1), ""));
-    assert_eq!(check("--module by-digest.wasm"), library);
-    assert_eq!(check(&format!("--module {repository}@{digest} --insecure")), library);
+    let built_in = check("");
+    assert_eq!((built_in.code, built_in.err.as_str()), (Some(1), ""));
+    assert_eq!(check("--module by-digest.wasm"), built_in);
+    assert_eq!(check(&format!("--module {repository}@{digest} --insecure")), built_in);
     let by_tag = format!("registry://{repository}:v0.1.0");
-    assert_eq!(check(&format!("--module {by_tag} --insecure")), warned(library, &by_tag, &pushed));
+    assert_eq!(check(&format!("--module {by_tag} --insecure")), warned(built_in, &by_tag, &pushed));
 
     let manifest: Value = serde_json::from_slice(&std::fs::read(blob(storage.path(), &digest)).unwrap()).unwrap();
     assert_eq!(manifest["config"]["mediaType"], json!("application/vnd.wasm.config.v1+json"));
@@ -108,8 +108,8 @@ fn a_registry_with_passwords_takes_them_from_dockers_settings() {
     let pushed = run("home", &push);
     assert_eq!((pushed.code, pushed.err.as_str()), (Some(0), ""));
     let check = format!("check --settings settings.yaml request.json --module {reference} --insecure");
-    let library = folder.run("check --settings settings.yaml request.json");
-    assert_eq!(run("home", &check), warned(library, &reference, &pushed));
+    let built_in = folder.run("check --settings settings.yaml request.json");
+    assert_eq!(run("home", &check), warned(built_in, &reference, &pushed));
     assert_eq!(run("nobody", &check).code, Some(2));
 }
 
@@ -126,11 +126,11 @@ fn a_module_judges_only_with_the_proofs_that_are_asked_for() {
     assert_eq!((pushed.code, pushed.err.as_str()), (Some(0), ""));
     let by_digest = pushed.out.trim_end();
 
-    let library = folder.run("check --settings settings.yaml request.json");
-    assert_eq!(library.code, Some(1));
+    let built_in = folder.run("check --settings settings.yaml request.json");
+    assert_eq!(built_in.code, Some(1));
     let check = |options: &str| folder.run(&format!("check --settings settings.yaml request.json --module {options}"));
-    assert_eq!(check(&format!("{by_digest} --insecure --verify-key ours.pub --require-digest")), library);
-    assert_eq!(check(&format!("{tag} --insecure --verify-key ours.pub")), warned(library, &tag, &pushed));
+    assert_eq!(check(&format!("{by_digest} --insecure --verify-key ours.pub --require-digest")), built_in);
+    assert_eq!(check(&format!("{tag} --insecure --verify-key ours.pub")), warned(built_in, &tag, &pushed));
 
     let not_signed = format!(
         "`{by_digest}` is not signed with the key in `other.pub`: none of its signatures (1) was made with this key for this \

@@ -2,7 +2,7 @@
 //!
 //! A panic in WebAssembly is a trap, and says nothing. The lints forbid every call that panics by itself, but not what the standard
 //! library and the dependencies do inside. Each panic is a call of one of the functions of [`ENTRIES`]; who calls one is listed
-//! in `panics.txt`, with the reason why it is not reached. A line with `*` is the reason for one panic, whoever calls it.
+//! in `panics.txt`, with the reason why it is not reached. A line with `*` is the reason for one panic, for every caller.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -79,7 +79,7 @@ impl Pool {
     ) -> Result<T, NotEvaluated> {
         let (done, result) = oneshot::channel();
         let work = Box::new(move || {
-            // Nobody waits for a result that nobody takes.
+            // A result that no one takes is not waited for.
             let _ = done.send(work());
         });
         let mut waiter = self.enter(asker, bytes, work)?;

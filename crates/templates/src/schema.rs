@@ -175,7 +175,7 @@ pub struct Topology {
     /// A node that matches the one term matches the other too.
     pub implications: Option<Vec<Implication>>,
     /// Whether the region in which the nodes of the cluster have a zone is a fact too (reads nodes). A zone that nodes have in
-    /// two regions is no fact, and what `zones` declares counts first.
+    /// two regions is left out, and what `zones` declares counts first.
     pub from_live_nodes: Option<bool>,
 }
 

@@ -36,7 +36,7 @@ fn the_page_of_the_findings_is_what_the_table_makes() {
 /// An example of these would be long, or would need the requester of a request, whom a manifest does not name.
 const WITHOUT_EXAMPLE: [Code; 3] = [Code::NodeAffinityUndecided, Code::LocalForeignNode, Code::RequestTooLarge];
 
-/// An example is judged as it is written, in its cluster where it has one, and has the finding that it stands for.
+/// An example is judged as it is written, in its cluster where it has one, and has the finding that it is an example of.
 #[test]
 fn every_example_of_a_finding_has_it() {
     let mut judged = 0;

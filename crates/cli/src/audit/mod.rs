@@ -167,7 +167,7 @@ fn scan(files: &[File], read: &mut Read, take: &mut dyn FnMut(&mut Read, &Manife
     progress.finish();
 }
 
-/// Reads a file and sends what it holds; fails when nobody listens any more.
+/// Reads a file and sends what it holds; fails when the receiver is gone.
 fn send(file: &File, sender: &SyncSender<Message>) -> Result<(), SendError<Message>> {
     sender.send(Message::Begins(file.bytes))?;
     let (mut batch, mut held, mut lost) = (Vec::new(), 0_usize, Ok(()));

@@ -16,7 +16,7 @@ const REMEDY: &str = "give what `kubectl get … -A -o yaml` prints";
 /// Reads the objects in files and folders, and counts them. Of two objects of one name the last counts.
 ///
 /// # Errors
-/// What cannot be read, and documents that are not objects: nobody should take a part of a cluster for the whole.
+/// What cannot be read, and documents that are not objects: a part of a cluster must not be taken for the whole.
 pub fn read(paths: &[PathBuf]) -> Result<(Objects, usize), Complaint> {
     let mut objects = Objects::of_kinds(&Kind::ALL);
     let mut count = 0_usize;

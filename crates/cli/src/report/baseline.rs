@@ -93,7 +93,7 @@ impl Baseline {
         }
     }
 
-    /// Writes everything that a run found and nobody silenced.
+    /// Writes everything that a run found and that is not silenced.
     ///
     /// # Errors
     /// A file that cannot be written.

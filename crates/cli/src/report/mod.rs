@@ -191,7 +191,7 @@ impl Found {
         Found { code, effect, message, details, field, line, column, silenced: None, in_baseline: false }
     }
 
-    /// Whether it counts: nobody silenced it, and it is new.
+    /// Whether it counts: it is not silenced, and it is new.
     pub fn is_active(&self) -> bool {
         self.silenced.is_none() && !self.in_baseline
     }

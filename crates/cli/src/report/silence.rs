@@ -1,5 +1,5 @@
 //! Findings that an object silences itself, in its annotation `placement-guard.dev/ignore`. The rules do not know the
-//! annotation: in a cluster whoever may write a pod could silence what is said against it.
+//! annotation: in a cluster, anyone who may write a pod could silence what is found in it.
 
 use serde_json::Value;
 use templates::findings;

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::nearest::nearest;
 
-/// Nobody reads more of them before correcting some.
+/// More of them are not read before some are corrected.
 const MOST: usize = 100;
 
 /// What is wrong with settings, as JSON; empty when they can be used.

@@ -5,7 +5,7 @@
 
 use k8s_openapi::api::core::v1::{NodeSelectorRequirement, NodeSelectorTerm, Toleration};
 
-/// A set of objects: bit `n` stands for the object number `n`.
+/// A set of objects: bit `n` is set for the object number `n`.
 pub type Objects = u128;
 
 /// The objects, of `count`, of which something is true.
@@ -60,7 +60,7 @@ pub fn tolerate(tolerations: &[Toleration], taint: Taint<'_>) -> bool {
     tolerations.iter().any(|toleration| tolerates(toleration, taint))
 }
 
-/// An absent key or effect stands for every one. An absent operator is `Equal`.
+/// An absent key or effect means every one. An absent operator is `Equal`.
 pub fn tolerates(toleration: &Toleration, taint: Taint<'_>) -> bool {
     let is_any_or = |wanted: &Option<String>, is: &str| wanted.is_none() || wanted.as_deref() == Some(is);
     if !is_any_or(&toleration.key, taint.key) || !is_any_or(&toleration.effect, taint.effect) {

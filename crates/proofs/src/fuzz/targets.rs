@@ -194,7 +194,7 @@ fn check_verdict(verdict: &Verdict) -> Result<(), String> {
         return complain("an unknown relation");
     }
     if verdict.message.as_ref().is_some_and(|message| message.len() > LONGEST_MESSAGE) {
-        return complain("a message that nobody reads");
+        return complain("a message that is too long to read");
     }
     Ok(())
 }

@@ -5,8 +5,8 @@ use std::time::Duration;
 /// Every wait for the API server has a limit here.
 #[derive(Debug, Clone)]
 pub struct Limits {
-    /// For how long objects are still answered after the last word from the API server. Then they cannot be read: nobody
-    /// knows any more whether they are true.
+    /// For how long objects are still answered after the last word from the API server. Then they cannot be read,
+    /// because it is not known any more whether they are true.
     pub stale: Duration,
     /// How long one watch lasts. The API server sends bookmarks about once a minute, so a watch without changes is silent:
     /// that it begins anew, and is accepted, is the sign of life. Well below `stale`.

@@ -71,7 +71,7 @@ impl Mirror {
     /// Uses the objects, if they are as the API server has them, or were less than [`Limits::stale`] ago.
     ///
     /// # Errors
-    /// Why nobody knows them now.
+    /// Why they are not known now.
     pub fn read<T>(&self, using: impl FnOnce(&Objects) -> T) -> Result<T, Trouble> {
         let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
         match (&state.objects, state.heard) {

@@ -25,7 +25,7 @@ pub enum CannotRead {
 /// `apiVersion` and `kind`, as `kubectl get -o json` prints it. Blocks; not for threads of an asynchronous runtime.
 ///
 /// # Errors
-/// When the API server does not answer, or not with all objects, so that nobody takes a part for the whole.
+/// When the API server does not answer, or not with all objects, so that a part is not taken for the whole.
 pub fn read_once(
     access: &Access,
     resources: &[Resource],

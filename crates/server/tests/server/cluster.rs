@@ -393,7 +393,7 @@ async fn an_api_server_that_is_down_is_not_answered_for() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_api_server_that_hangs_holds_nobody() {
+async fn an_api_server_that_hangs_holds_no_evaluation() {
     let fixture = Fixture::new();
     let cluster = fixture.synced(&[Kind::Node]).await;
     fixture.api.hang(true);
