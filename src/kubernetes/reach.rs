@@ -1,0 +1,120 @@
+//! What a change to a volume means for each node: the plain matcher, asked before and after.
+
+use super::field::{Field, Unreadable};
+use super::node_selector::Labels;
+use super::volume::Volume;
+use super::zone_labels::ZONE_LABELS;
+
+/// Whether a node can use a volume before and after a change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Reach {
+    Loses,
+    Gains,
+    Keeps,
+    Never,
+}
+
+impl Reach {
+    /// In the order in which they are shown.
+    pub const ALL: [Reach; 4] = [Reach::Loses, Reach::Gains, Reach::Keeps, Reach::Never];
+
+    /// As answers name it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Reach::Loses => "loses",
+            Reach::Gains => "gains",
+            Reach::Keeps => "keeps",
+            Reach::Never => "never",
+        }
+    }
+}
+
+/// A change to a volume.
+#[derive(Debug, Clone)]
+pub struct Change {
+    before: Volume,
+    after: Volume,
+    /// The label keys that decide, in their order, each once.
+    keys: Vec<String>,
+}
+
+impl Change {
+    pub fn new(before: Volume, after: Volume) -> Self {
+        // Whether a zone label of a volume counts depends on all four labels of the node.
+        let of_zones = ZONE_LABELS.iter().map(|(key, _)| *key);
+        let keys = of_zones.chain(before.keys()).chain(after.keys());
+        let mut keys: Vec<String> = keys.map(str::to_owned).collect();
+        keys.sort_unstable();
+        keys.dedup();
+        Change { before, after, keys }
+    }
+
+    /// What it means for a node.
+    ///
+    /// # Errors
+    /// A wrong JSON type in the labels of the node.
+    pub fn reach(&self, node: &Field<'_, '_>) -> Result<Reach, Unreadable> {
+        // To look up a few keys costs less than to read all labels.
+        const FEW: usize = 16;
+        let metadata = node.get("metadata")?;
+        let all = metadata.get("labels")?;
+        let mut labels = Labels::new();
+        if self.keys.len() <= FEW {
+            for key in &self.keys {
+                if let Some(value) = all.get(key)?.string()? {
+                    labels.insert(key.clone(), value.to_owned());
+                }
+            }
+        } else {
+            for (key, value) in all.members()? {
+                if self.keys.binary_search_by(|known| known.as_str().cmp(key)).is_ok() {
+                    labels.insert(key.to_owned(), value.required_string()?.to_owned());
+                }
+            }
+        }
+        Ok(match (self.before.admits(&labels), self.after.admits(&labels)) {
+            (true, false) => Reach::Loses,
+            (false, true) => Reach::Gains,
+            (true, true) => Reach::Keeps,
+            (false, false) => Reach::Never,
+        })
+    }
+
+    /// Passes on each node of a document, with its name and what the change means for it: one node, a list, or what `kubectl get
+    /// -o json` prints. Objects of other kinds are left out.
+    ///
+    /// # Errors
+    /// What is not such a document, and a node without a name.
+    pub fn each<'v>(
+        &self,
+        nodes: &Field<'v, '_>,
+        see: &mut dyn FnMut(&Field<'v, '_>, &'v str, Reach),
+    ) -> Result<(), Unreadable> {
+        if nodes.check_object().is_err() {
+            return nodes.items()?.try_for_each(|node| self.one(&node, see));
+        }
+        let items = nodes.get("items")?;
+        if items.is_present() {
+            return items.items()?.try_for_each(|node| self.one(&node, see));
+        }
+        self.one(nodes, see)
+    }
+
+    fn one<'v>(
+        &self,
+        node: &Field<'v, '_>,
+        see: &mut dyn FnMut(&Field<'v, '_>, &'v str, Reach),
+    ) -> Result<(), Unreadable> {
+        // The items of a list of nodes carry no kind.
+        if node.string_of("kind")?.is_some_and(|kind| kind != "Node") {
+            return Ok(());
+        }
+        let metadata = node.get("metadata")?;
+        let name = metadata.get("name")?.required_string()?;
+        see(node, name, self.reach(node)?);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;
