@@ -1,5 +1,7 @@
 //! What a change to a volume means for each node: the plain matcher, asked before and after.
 
+use std::collections::BTreeMap;
+
 use super::field::{Field, Unreadable};
 use super::node_selector::Labels;
 use super::volume::Volume;
@@ -29,6 +31,9 @@ impl Reach {
     }
 }
 
+/// What was answered for the values of the keys: most nodes of a zone have the same.
+type Known<'v> = BTreeMap<Vec<Option<&'v str>>, Reach>;
+
 /// A change to a volume.
 #[derive(Debug, Clone)]
 pub struct Change {
@@ -49,37 +54,6 @@ impl Change {
         Change { before, after, keys }
     }
 
-    /// What it means for a node.
-    ///
-    /// # Errors
-    /// A wrong JSON type in the labels of the node.
-    pub fn reach(&self, node: &Field<'_, '_>) -> Result<Reach, Unreadable> {
-        // To look up a few keys costs less than to read all labels.
-        const FEW: usize = 16;
-        let metadata = node.get("metadata")?;
-        let all = metadata.get("labels")?;
-        let mut labels = Labels::new();
-        if self.keys.len() <= FEW {
-            for key in &self.keys {
-                if let Some(value) = all.get(key)?.string()? {
-                    labels.insert(key.clone(), value.to_owned());
-                }
-            }
-        } else {
-            for (key, value) in all.members()? {
-                if self.keys.binary_search_by(|known| known.as_str().cmp(key)).is_ok() {
-                    labels.insert(key.to_owned(), value.required_string()?.to_owned());
-                }
-            }
-        }
-        Ok(match (self.before.admits(&labels), self.after.admits(&labels)) {
-            (true, false) => Reach::Loses,
-            (false, true) => Reach::Gains,
-            (true, true) => Reach::Keeps,
-            (false, false) => Reach::Never,
-        })
-    }
-
     /// Passes on each node of a document, with its name and what the change means for it: one node, a list, or what `kubectl get
     /// -o json` prints. Objects of other kinds are left out.
     ///
@@ -90,19 +64,21 @@ impl Change {
         nodes: &Field<'v, '_>,
         see: &mut dyn FnMut(&Field<'v, '_>, &'v str, Reach),
     ) -> Result<(), Unreadable> {
+        let mut known = Known::new();
         if nodes.check_object().is_err() {
-            return nodes.items()?.try_for_each(|node| self.one(&node, see));
+            return nodes.items()?.try_for_each(|node| self.one(&node, &mut known, see));
         }
         let items = nodes.get("items")?;
         if items.is_present() {
-            return items.items()?.try_for_each(|node| self.one(&node, see));
+            return items.items()?.try_for_each(|node| self.one(&node, &mut known, see));
         }
-        self.one(nodes, see)
+        self.one(nodes, &mut known, see)
     }
 
     fn one<'v>(
         &self,
         node: &Field<'v, '_>,
+        known: &mut Known<'v>,
         see: &mut dyn FnMut(&Field<'v, '_>, &'v str, Reach),
     ) -> Result<(), Unreadable> {
         // The items of a list of nodes carry no kind.
@@ -111,8 +87,47 @@ impl Change {
         }
         let metadata = node.get("metadata")?;
         let name = metadata.get("name")?.required_string()?;
-        see(node, name, self.reach(node)?);
+        let values = self.values(node)?;
+        let reach = match known.get(&values) {
+            Some(reach) => *reach,
+            None => {
+                let reach = self.reach(&values);
+                known.insert(values, reach);
+                reach
+            }
+        };
+        see(node, name, reach);
         Ok(())
+    }
+
+    /// The values that a node has for the keys.
+    fn values<'v>(&self, node: &Field<'v, '_>) -> Result<Vec<Option<&'v str>>, Unreadable> {
+        // To look up a few keys costs less than to read all labels.
+        const FEW: usize = 16;
+        let metadata = node.get("metadata")?;
+        let labels = metadata.get("labels")?;
+        if self.keys.len() <= FEW {
+            return self.keys.iter().map(|key| labels.get(key)?.string()).collect();
+        }
+        let mut values = vec![None; self.keys.len()];
+        for (key, value) in labels.members()? {
+            let place = self.keys.binary_search_by(|known| known.as_str().cmp(key)).ok();
+            if let Some(place) = place.and_then(|place| values.get_mut(place)) {
+                *place = Some(value.required_string()?);
+            }
+        }
+        Ok(values)
+    }
+
+    fn reach(&self, values: &[Option<&str>]) -> Reach {
+        let labels = self.keys.iter().zip(values);
+        let labels: Labels = labels.filter_map(|(key, value)| Some((key.clone(), (*value)?.to_owned()))).collect();
+        match (self.before.admits(&labels), self.after.admits(&labels)) {
+            (true, false) => Reach::Loses,
+            (false, true) => Reach::Gains,
+            (true, true) => Reach::Keeps,
+            (false, false) => Reach::Never,
+        }
     }
 }
 

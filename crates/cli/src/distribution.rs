@@ -96,8 +96,11 @@ fn read(path: &Path) -> Result<Vec<u8>, Complaint> {
         .map_err(|error| Complaint::new(path.display(), format!("cannot be read: {error}"), "name a readable file"))
 }
 
-/// Through a file next to it, so that half a module never appears under the name.
-fn write(path: &Path, bytes: &[u8]) -> Result<(), Complaint> {
+/// Writes a file through one next to it, so that half of it never appears under the name.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn write(path: &Path, bytes: &[u8]) -> Result<(), Complaint> {
     let mut partial = path.as_os_str().to_owned();
     partial.push(".part");
     let partial = PathBuf::from(partial);

@@ -22,6 +22,7 @@ pub mod origin;
 pub mod output;
 mod reading;
 pub mod report;
+pub mod report_html;
 mod request;
 mod rollout;
 #[cfg(feature = "server")]

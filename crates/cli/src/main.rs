@@ -7,7 +7,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 use placement_guard_cli::complaint::{Complaint, Outcome};
 #[cfg(feature = "server")]
 use placement_guard_cli::serve;
-use placement_guard_cli::{audit, check, completions, distribution, explain, settings};
+use placement_guard_cli::{audit, check, completions, distribution, explain, report_html, settings};
 
 /// Decides whether a change to where Kubernetes may place volumes and pods is safe, and shows an example if not
 #[derive(Parser)]
@@ -31,6 +31,12 @@ enum Command {
     Check(check::Arguments),
     /// Report problems of existing objects, as an audit scan would
     Audit(audit::Arguments),
+    /// Draw what a change does to where volumes can be used, in one HTML file for a pull request
+    #[command(after_help = "\
+Exit codes:
+  0  the report is written, whatever it says; `check` fails where something is refused
+  2  something cannot be read or written")]
+    Report(report_html::Arguments),
     /// Explain a code of a finding: what it means, an example, and what would be accepted
     Explain(explain::Arguments),
     /// Print the JSON Schema of the settings, or check settings files
@@ -64,6 +70,7 @@ impl Command {
         match self {
             Command::Check(arguments) => check::run(&arguments),
             Command::Audit(arguments) => audit::run(&arguments),
+            Command::Report(arguments) => report_html::run(&arguments),
             Command::Explain(arguments) => explain::run(&arguments),
             Command::Settings(arguments) => settings::run(&arguments),
             #[cfg(feature = "server")]

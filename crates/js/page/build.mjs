@@ -26,7 +26,8 @@ await build({
 
 const { version } = JSON.parse(readFileSync(`${npm}/package.json`, 'utf8'));
 writeFileSync(`${page}/index.html`, readFileSync(here('src/index.html'), 'utf8').replace('VERSION', version));
-for (const name of ['page.css', 'theme.js', 'icon.svg']) cpSync(here(`src/${name}`), `${page}/${name}`);
+for (const name of ['theme.js', 'icon.svg']) cpSync(here(`src/${name}`), `${page}/${name}`);
+writeFileSync(`${page}/page.css`, readFileSync(here('src/look.css'), 'utf8') + readFileSync(here('src/page.css'), 'utf8'));
 
 // A page of another build brings all its files anew.
 const digest = createHash('sha256');

@@ -10,7 +10,9 @@ mod nodes;
 mod relation;
 mod tolerance;
 
-pub use answers::{NodeChange, NodeChangeName, NodeChanges, Relation, RelationName, SettingsVerdict, Tolerance, Verdict};
+pub use answers::{
+    NodeChange, NodeChangeName, NodeChanges, Relation, RelationName, SettingsVerdict, Tolerance, Verdict,
+};
 
 use placement_guard::objects::Objects;
 use placement_guard::rules::decision::Decision;

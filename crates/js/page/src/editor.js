@@ -36,6 +36,10 @@ const look = EditorView.theme({
   '.cm-tooltip': { backgroundColor: 'var(--card)', color: 'var(--text)', border: '1px solid var(--border)', borderRadius: '6px', maxWidth: '340px' },
   '.cm-tooltip.cm-completionInfo': { padding: '8px 10px', fontFamily: 'var(--sans)', whiteSpace: 'pre-line' },
   '.cm-tooltip-autocomplete ul li[aria-selected]': { backgroundColor: 'var(--accent-solid)', color: '#fff' },
+  // CodeMirror's own marks are pictures inside its styles, which the policy of the page forbids.
+  '.cm-lintRange-error': { backgroundImage: 'none', textDecoration: 'underline wavy var(--loses) 1px' },
+  '.cm-lintPoint-error:after': { borderBottomColor: 'var(--loses)' },
+  '.cm-lint-marker-error': { content: 'normal', width: '9px', height: '9px', margin: '5px 2px', borderRadius: '50%', backgroundColor: 'var(--loses)' },
   '.cm-diagnostic': { fontFamily: 'var(--sans)', padding: '6px 10px' },
   '.cm-diagnostic-error': { borderLeft: '4px solid var(--loses)' },
   '.cm-panels': { backgroundColor: 'var(--card)', color: 'var(--text)' },
@@ -76,7 +80,7 @@ export class Editor {
       // Tab leaves the editor: a person without a mouse must be able to.
       keymap.of([...closeBracketsKeymap, ...completionKeymap, ...lintKeymap, ...historyKeymap, ...defaultKeymap]),
       autocompletion({ override: complete ? [complete] : [], icons: false }),
-      EditorView.contentAttributes.of({ 'aria-label': title, spellcheck: 'false' }),
+      EditorView.contentAttributes.of({ 'aria-label': title, spellcheck: 'false', tabindex: '0' }),
       EditorView.updateListener.of((update) => {
         if (update.docChanged && !this.isSet) changed(this.text);
       }),

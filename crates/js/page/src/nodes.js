@@ -87,6 +87,7 @@ function cut(text) {
       [member, part] = [key(line.slice(depth + 2)), undefined];
       continue;
     }
+    if (depth <= indent && line[depth] === '#') continue;
     if (depth <= indent) break;
     const name = key(line.slice(depth));
     if (depth === indent + 2 && name) [member, part] = [name, undefined];

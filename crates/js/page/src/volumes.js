@@ -67,13 +67,13 @@ export class Volumes extends Tab {
   cluster() {
     const texts = ['before', 'after', 'settings'].map((name) => this.documents[name]);
     const isEscaped = texts.some((text) => text.includes('\\'));
-    const matters = (key) => isEscaped || /topology|zone|region|hostname/i.test(key) || texts.some((text) => text.includes(key));
+    const matters = (key) => isEscaped || /topology|zone|region/i.test(key) || texts.some((text) => text.includes(key));
     const keys = this.keys.filter(matters);
     const signature = keys.join();
     if (!this.nodesJson.has(signature)) {
       const labelsOf = (labels) => Object.fromEntries(keys.filter((key) => labels && key in labels).map((key) => [key, labels[key]]));
-      const reduced = this.nodes.map(({ name, labels }) => ({ apiVersion: 'v1', kind: 'Node', metadata: { name, labels: labelsOf(labels) } }));
-      this.nodesJson = new Map([[signature, JSON.stringify(reduced)]]);
+      const items = this.nodes.map(({ name, labels }) => ({ metadata: { name, labels: labelsOf(labels) } }));
+      this.nodesJson = new Map([[signature, JSON.stringify({ apiVersion: 'v1', kind: 'NodeList', items })]]);
     }
     return this.nodesJson.get(signature);
   }
@@ -99,7 +99,7 @@ export class Volumes extends Tab {
     this.showAnswer({ found, verdict, isValid, isReadable });
     this.showMap(reached);
     performance.measure('answer', { start: started });
-    if (!this.waits) this.later(() => this.showAccepting(asked, settings, verdict, found));
+    if (!this.waits) this.later(() => this.showAccepting({ asked, settings, verdict, found, reached }));
   }
 
   // A problem of the library, at its line.
@@ -117,7 +117,7 @@ export class Volumes extends Tab {
   }
 
   nodeBlamed(text) {
-    const [, index, what] = /^unreadable: nodes\[(\d+)\]\.?(.*)$/s.exec(text) ?? [];
+    const [, index, what] = /^unreadable: nodes\.items\[(\d+)\]\.?(.*)$/s.exec(text) ?? [];
     return [{ ...lineOf(this.documents.nodes, this.nodes[Number(index)]?.line ?? 1), message: what ?? text }];
   }
 
@@ -173,7 +173,7 @@ export class Volumes extends Tab {
     this.map.replaceChildren(heading(id, 'Nodes'), legend(changes), draw(this.nodes, changes, this.places));
   }
 
-  showAccepting(asked, settings, verdict, found) {
+  showAccepting({ asked, settings, verdict, found, reached }) {
     const head = heading('volumes-accepting', 'Settings that would accept it');
     if (!asked || !verdict) {
       this.accepting.replaceChildren(head, h('p', { class: 'sentence' }, 'They are shown when everything above can be read.'));
@@ -183,7 +183,7 @@ export class Volumes extends Tab {
       this.accepting.replaceChildren(head, h('p', { class: 'sentence' }, 'The settings above accept it.'));
       return;
     }
-    const accepted = candidates({ settings: settings.value, found, nodes: this.nodes, before: asked.request })
+    const accepted = candidates({ settings: settings.value, found, nodes: this.nodes, changes: reached?.nodes ?? [], before: asked.request })
       .map((candidate) => ({ ...candidate, yaml: compact(candidate.settings) }))
       .filter(({ settings: tried }) => validateSettings(json(tried)).valid && judge(asked, json(tried)).allowed);
     const use = (yaml) => () => {
@@ -244,7 +244,7 @@ function judge({ request: text, cluster }, settings) {
 }
 
 // Settings to try, from the one that promises most to the one that promises least.
-function candidates({ settings, found, nodes, before }) {
+function candidates({ settings, found, nodes, changes, before }) {
   const base = settings?.volumeNodeAffinity ?? {};
   const withRule = (rule) => ({ ...settings, volumeNodeAffinity: { ...base, ...rule } });
   const all = [];
@@ -255,7 +255,8 @@ function candidates({ settings, found, nodes, before }) {
     all.push({ settings: withRule({ topology: { ...facts, zones } }), means: 'You state in which region each zone lies. The policy then does not need to read nodes.' });
   }
   const implied = implication(JSON.parse(before));
-  if (implied) {
+  // Where a node that is there loses the volume, the statement is false.
+  if (implied && !changes.some(({ change }) => change === 'loses')) {
     all.push({
       settings: withRule({ topology: { ...facts, implications: [...(facts.implications ?? []), implied] } }),
       means: 'You state that every node of the first kind is one of the second kind. Check that this is true.',
@@ -281,7 +282,7 @@ function zonesOf(nodes) {
   return Object.fromEntries(Object.entries(regions).sort().map(([region, zones]) => [region, [...zones].sort()]));
 }
 
-// That each node which the old affinity names also has what the new one asks for: one term each, or nothing.
+// That each node which the old affinity names also has what the new one asks for: one term each, about other keys.
 function implication({ oldObject, object }) {
   const term = (volume) => {
     const terms = volume?.spec?.nodeAffinity?.required?.nodeSelectorTerms;
@@ -289,5 +290,6 @@ function implication({ oldObject, object }) {
     return Array.isArray(expressions) && expressions.length > 0 ? { matchExpressions: expressions } : undefined;
   };
   const [from, to] = [term(oldObject), term(object)];
-  return from && to ? { if: from, then: to } : undefined;
+  const keys = (of) => of.matchExpressions.map((expression) => expression?.key);
+  return from && to && !keys(from).some((key) => keys(to).includes(key)) ? { if: from, then: to } : undefined;
 }

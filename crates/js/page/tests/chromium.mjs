@@ -108,7 +108,8 @@ class Page {
     if (method === 'Network.requestWillBeSent') this.asked.push(params.request.url);
   }
 
-  async open(address) {
+  /** Opens an address; without `waits`, a document that is not the page. */
+  async open(address, { waits = true } = {}) {
     const loaded = new Promise((resolve) => this.#loaded.push(resolve));
     await this.call('Page.navigate', { url: 'about:blank' });
     await loaded;
@@ -116,7 +117,7 @@ class Page {
     const { errorText } = await this.call('Page.navigate', { url: address });
     if (errorText) throw new Error(`${address}: ${errorText}`);
     await again;
-    await this.until(() => document.documentElement.dataset.ready === 'true');
+    if (waits) await this.until(() => document.documentElement.dataset.ready === 'true');
   }
 
   /** What a function gives in the page; its arguments and what it gives pass as JSON. */
