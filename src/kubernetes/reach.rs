@@ -1,7 +1,5 @@
 //! What a change to a volume means for each node: the plain matcher, asked before and after.
 
-use std::collections::BTreeMap;
-
 use super::field::{Field, Unreadable};
 use super::node_selector::Labels;
 use super::volume::Volume;
@@ -31,8 +29,11 @@ impl Reach {
     }
 }
 
-/// What was answered for the values of the keys: most nodes of a zone have the same.
-type Known<'v> = BTreeMap<Vec<Option<&'v str>>, Reach>;
+/// What was answered for the values of the keys: most nodes of a zone have the same. The list is short, so that to look through
+/// it costs less than to answer again.
+type Known<'v> = Vec<(Vec<Option<&'v str>>, Reach)>;
+
+const MOST_KNOWN: usize = 64;
 
 /// A change to a volume.
 #[derive(Debug, Clone)]
@@ -88,11 +89,13 @@ impl Change {
         let metadata = node.get("metadata")?;
         let name = metadata.get("name")?.required_string()?;
         let values = self.values(node)?;
-        let reach = match known.get(&values) {
-            Some(reach) => *reach,
+        let reach = match known.iter().find(|(known, _)| *known == values) {
+            Some((_, reach)) => *reach,
             None => {
                 let reach = self.reach(&values);
-                known.insert(values, reach);
+                if known.len() < MOST_KNOWN {
+                    known.push((values, reach));
+                }
                 reach
             }
         };

@@ -13,6 +13,9 @@ import { Tab } from './tab.js';
 
 const KIND = 'PersistentVolume';
 
+// More nodes than this make a cluster large.
+const MANY = 1000;
+
 const SENTENCES = {
   unchanged: 'Nothing changes about where the volume can be used.',
   equivalent: 'It is written in another way, and the same nodes can use the volume.',
@@ -93,13 +96,20 @@ export class Volumes extends Tab {
     const reached = cluster ? nodeChanges(texts.before, texts.after, cluster) : undefined;
     if (reached?.message) problems.nodes = this.nodeBlamed(reached.message);
     const asked = isReadable && found.relation && isValid ? { request: request(texts, objects), cluster } : undefined;
-    const verdict = asked && judge(asked, settings.json);
+    // In a large cluster, where only names would be missing, the names come once typing pauses.
+    const isEarly = asked !== undefined && this.nodes.length > MANY && !needsNodes(settings.value);
+    const verdict = asked && judge(isEarly ? { ...asked, cluster: undefined } : asked, settings.json);
     this.show(problems);
     this.compare();
     this.showAnswer({ found, verdict, isValid, isReadable });
     this.showMap(reached);
     performance.measure('answer', { start: started });
-    if (!this.waits) this.later(() => this.showAccepting({ asked, settings, verdict, found, reached }));
+    if (this.waits) return;
+    this.later(() => {
+      const whole = isEarly ? judge(asked, settings.json) : verdict;
+      if (isEarly) this.showAnswer({ found, verdict: whole, isValid, isReadable });
+      this.showAccepting({ asked, settings, verdict: whole, found, reached });
+    });
   }
 
   // A problem of the library, at its line.
@@ -237,6 +247,13 @@ function request({ before, after }, objects) {
   const name = objects.after.value?.metadata?.name;
   const of = JSON.stringify(typeof name === 'string' ? name : 'volume');
   return `{"uid":"1","kind":{"group":"","version":"v1","kind":"${KIND}"},"resource":{"group":"","version":"v1","resource":"persistentvolumes"},"operation":"UPDATE","name":${of},"userInfo":{"username":"you"},"oldObject":${before},"object":${after}}`;
+}
+
+// Whether the verdict can depend on nodes, and not only name them.
+function needsNodes(settings) {
+  const { volumeNodeAffinity: rule, ...others } = settings ?? {};
+  const own = ['allow', 'enforcement', 'exempt', 'topology'];
+  return Object.keys(others).length > 0 || rule?.topology?.fromLiveNodes || Object.keys(rule ?? {}).some((key) => !own.includes(key));
 }
 
 function judge({ request: text, cluster }, settings) {
