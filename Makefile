@@ -61,13 +61,27 @@ npm: ## Make the npm package, in target/npm
 	cargo build --quiet $(LOCKED) --workspace --bin npm-package
 	$(BUILT)/npm-package target/placement-guard-js.wasm target/npm
 
+.PHONY: page
+page: npm ## Make the page that shows it, in target/page
+	npm ci --prefix crates/js/page --ignore-scripts --no-audit --no-fund
+	node crates/js/page/build.mjs
+
+.PHONY: page-serve
+page-serve: page ## Serve the page on loopback: PORT=8000
+	node crates/js/page/serve.mjs $(or $(PORT),8000)
+
+.PHONY: page-screenshots
+page-screenshots: page ## Take pictures of the page for docs/screenshots; look at them
+	.ci/need-node
+	node crates/js/page/tests/screenshots.mjs
+
 .PHONY: npm-test
-npm-test: npm ## Test the npm package in Node, in TypeScript and in a browser
+npm-test: page ## Test the npm package and the page in Node, in TypeScript and in a browser
 	.ci/need-node
 	npm ci --prefix crates/js/tests --ignore-scripts --no-audit --no-fund
 	cargo build --quiet $(LOCKED) --workspace --example answers
 	$(BUILT)/examples/answers >target/npm-answers.json
-	node --test --test-reporter=spec crates/js/tests/*.test.mjs
+	node --test --test-reporter=spec crates/js/tests/*.test.mjs crates/js/page/tests/*.test.mjs
 
 .PHONY: cluster-test
 cluster-test: module ## A real API server with Gatekeeper, from their Go packages: ten minutes the first time, then one

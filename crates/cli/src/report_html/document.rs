@@ -13,7 +13,7 @@ use super::volume::{relation, sentence};
 const STYLE: &str = concat!(include_str!("../../../js/page/src/look.css"), include_str!("report.css"));
 
 /// What the Content-Security-Policy of the file allows: these styles, and nothing else.
-const STYLE_HASH: &str = "sha256-6c98Z6Z2ReqSceZG4KeW/8PfWz8e5wrb/BuOItV72sM=";
+const STYLE_HASH: &str = "sha256-oWG/XCUrNBj1owSimHD0k/OJNvGDLHJqWPzUydGlshQ=";
 
 const ICON: &str = include_str!("../../../js/page/src/icon.svg");
 

@@ -97,6 +97,7 @@ export class Editor {
     this.isSet = true;
     this.view.dispatch({ changes: { from: 0, to: this.view.state.doc.length, insert: text }, selection: { anchor: 0 }, scrollIntoView: true });
     this.isSet = false;
+    this.isNew = true;
   }
 
   /** Marks the lines that another text does not have, with a class. */
@@ -112,6 +113,18 @@ export class Editor {
     if (signature === this.compared) return;
     this.compared = signature;
     this.view.dispatch({ effects: mark.of(other.trim() ? Decoration.set(ranges) : Decoration.none) });
+    if (this.isNew && ranges.length > 0) this.reveal(ranges.at(-1).from);
+    this.isNew = false;
+  }
+
+  /** Scrolls so far that a line is seen, without moving the page. */
+  reveal(position) {
+    this.view.requestMeasure({
+      read: (view) => view.lineBlockAt(position).bottom + 28 - view.scrollDOM.clientHeight,
+      write: (needed, view) => {
+        if (needed > view.scrollDOM.scrollTop) view.scrollDOM.scrollTop = needed;
+      },
+    });
   }
 
   /** Shows what is wrong, at its lines: `{from, to, message}` each. */

@@ -1,7 +1,7 @@
 // Keeps the files of the page, so that it works offline. It answers for these files only.
 
 const NAME = 'placement-guard-BUILD';
-const FILES = ['./', 'index.html', 'page.css', 'page.js', 'theme.js', 'worker.js', 'icon.svg'];
+const FILES = ['./', 'index.html', 'page.css', 'page.js', 'theme.js', 'worker.js', 'icon.svg', 'licences.txt'];
 
 addEventListener('install', (event) => {
   event.waitUntil(caches.open(NAME).then((cache) => cache.addAll(FILES)).then(() => skipWaiting()));

@@ -104,6 +104,7 @@ export class Volumes extends Tab {
     this.showAnswer({ found, verdict, isValid, isReadable });
     this.showMap(reached);
     performance.measure('answer', { start: started });
+    if (this.accepting.childElementCount === 0) this.showAccepting({});
     if (this.waits) return;
     this.later(() => {
       const whole = isEarly ? judge(asked, settings.json) : verdict;
@@ -185,7 +186,7 @@ export class Volumes extends Tab {
 
   showAccepting({ asked, settings, verdict, found, reached }) {
     const head = heading('volumes-accepting', 'Settings that would accept it');
-    if (!asked || !verdict) {
+    if (!verdict) {
       this.accepting.replaceChildren(head, h('p', { class: 'sentence' }, 'They are shown when everything above can be read.'));
       return;
     }

@@ -67,7 +67,7 @@ export class Chromium {
     const page = new Page(this, sessionId, { targetId, browserContextId });
     this.#listeners.push((message) => message.sessionId === sessionId && page.hear(message));
     for (const domain of ['Page', 'Runtime', 'Network', 'Log']) await page.call(`${domain}.enable`);
-    await page.call('Emulation.setDeviceMetricsOverride', { width, height, deviceScaleFactor: phone ? 2 : 1, mobile: phone });
+    await page.call('Emulation.setDeviceMetricsOverride', { width, height, deviceScaleFactor: 1, mobile: phone });
     await page.call('Emulation.setEmulatedMedia', { features: [{ name: 'prefers-color-scheme', value: dark ? 'dark' : 'light' }] });
     // Before the page's own scripts, so that no violation is missed.
     const listen = "window.violations = []; addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI }) => violations.push(violatedDirective + ' ' + blockedURI));";

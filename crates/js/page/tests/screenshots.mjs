@@ -28,7 +28,7 @@ try {
   const page = await browser.page();
   await page.open(address);
   await page.run(() => [...document.querySelectorAll('#volumes .samples button')].at(-1).click());
-  await page.until(() => document.querySelector('.squares'));
+  await page.until(() => document.querySelector('.squares') && document.querySelector('.choice'));
   writeFileSync(`${folder}/volumes-5000-nodes.png`, await page.picture());
 } finally {
   await browser.stop();
