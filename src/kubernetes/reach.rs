@@ -1,6 +1,7 @@
 //! What a change to a volume means for each node: the plain matcher, asked before and after.
 
 use super::field::{Field, Unreadable};
+use super::names::Names;
 use super::node_selector::Labels;
 use super::volume::Volume;
 use super::zone_labels::ZONE_LABELS;
@@ -49,9 +50,7 @@ impl Change {
         // Whether a zone label of a volume counts depends on all four labels of the node.
         let of_zones = ZONE_LABELS.iter().map(|(key, _)| *key);
         let keys = of_zones.chain(before.keys()).chain(after.keys());
-        let mut keys: Vec<String> = keys.map(str::to_owned).collect();
-        keys.sort_unstable();
-        keys.dedup();
+        let keys = Names::of(keys).names().map(str::to_owned).collect();
         Change { before, after, keys }
     }
 
@@ -66,14 +65,17 @@ impl Change {
         see: &mut dyn FnMut(&Field<'v, '_>, &'v str, Reach),
     ) -> Result<(), Unreadable> {
         let mut known = Known::new();
-        if nodes.check_object().is_err() {
-            return nodes.items()?.try_for_each(|node| self.one(&node, &mut known, see));
-        }
-        let items = nodes.get("items")?;
-        if items.is_present() {
-            return items.items()?.try_for_each(|node| self.one(&node, &mut known, see));
-        }
-        self.one(nodes, &mut known, see)
+        let items;
+        let list = if nodes.check_object().is_err() {
+            nodes
+        } else {
+            items = nodes.get("items")?;
+            if !items.is_present() {
+                return self.one(nodes, &mut known, see);
+            }
+            &items
+        };
+        list.items()?.try_for_each(|node| self.one(&node, &mut known, see))
     }
 
     fn one<'v>(
@@ -123,8 +125,12 @@ impl Change {
     }
 
     fn reach(&self, values: &[Option<&str>]) -> Reach {
-        let labels = self.keys.iter().zip(values);
-        let labels: Labels = labels.filter_map(|(key, value)| Some((key.clone(), (*value)?.to_owned()))).collect();
+        let mut labels = Labels::new();
+        for (key, value) in self.keys.iter().zip(values) {
+            if let Some(value) = value {
+                labels.insert(key.clone(), (*value).to_owned());
+            }
+        }
         match (self.before.admits(&labels), self.after.admits(&labels)) {
             (true, false) => Reach::Loses,
             (false, true) => Reach::Gains,

@@ -71,6 +71,45 @@ fn without_settings_it_shows_what_volumes_lose() {
     assert!(folder.run(REPORT).out.contains("Nothing changes that the settings judge; 1 object stays as it is."));
 }
 
+/// The settings that a report offers.
+fn offered(report: &str) -> Vec<String> {
+    let after = report.split("<pre tabindex=\"0\">").skip(1);
+    after.map(|rest| rest.split_once("</pre>").unwrap().0.to_owned()).collect()
+}
+
+#[test]
+fn settings_that_are_offered_accept_the_change() {
+    let folder = Folder::new();
+    let region = volume("data", "[east]").replace("/zone", "/region");
+    folder.write("before.yaml", volume("data", "[a]")).write("after.yaml", region);
+    let in_region =
+        |name, zone| node(name, zone).replace("labels: {", "labels: {topology.kubernetes.io/region: east, ");
+    folder.write("nodes.yaml", list([in_region("one", "a"), in_region("two", "b")]));
+    let choices = offered(&folder.run(&format!("{REPORT} --nodes nodes.yaml")).out);
+    let ways = ["fromLiveNodes", "zones:", "implications:", "judgeBy: liveNodes", "allow:"];
+    assert_eq!(choices.len(), ways.len(), "{choices:?}");
+    for (choice, way) in choices.iter().zip(ways) {
+        assert!(choice.contains(way), "{choice}");
+        folder.write("settings.yaml", choice);
+        let check = "check --settings settings.yaml --before before.yaml --after after.yaml --nodes nodes.yaml";
+        assert_eq!(folder.run(check).code, Some(0), "{choice}");
+    }
+    // One of the nodes contradicts what would have to be stated.
+    folder.write("nodes.yaml", list([node("one", "a"), in_region("two", "b")]));
+    let choices = offered(&folder.run(&format!("{REPORT} --nodes nodes.yaml")).out);
+    assert!(!choices.iter().any(|choice| choice.contains("implications")), "{choices:?}");
+}
+
+#[test]
+fn the_nodes_of_some_volumes_are_drawn_and_of_the_others_counted() {
+    let folder = Folder::new();
+    let volumes = |zone: &str| -> String { (0..25).map(|at| volume(&format!("data-{at}"), zone) + "---\n").collect() };
+    folder.write("before.yaml", volumes("[a]")).write("after.yaml", volumes("[a, b]"));
+    folder.write("nodes.yaml", list([node("one", "a")]));
+    let out = folder.run(&format!("{REPORT} --nodes nodes.yaml")).out;
+    assert_eq!((out.matches("class=\"regions\"").count(), out.matches("class=\"legend\"").count()), (20, 25));
+}
+
 #[test]
 fn names_do_not_leave_their_place() {
     let folder = Folder::new();

@@ -25,6 +25,12 @@ export async function serve(folder, port = 0) {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const { address } = await serve(fileURLToPath(new URL('../../../target/page', import.meta.url)), Number(process.argv[2] ?? 8000));
-  console.log(`${address} serves target/page; Ctrl+C ends it`);
+  const port = Number(process.argv[2] ?? 8000);
+  try {
+    const { address } = await serve(fileURLToPath(new URL('../../../target/page', import.meta.url)), port);
+    console.log(`${address} serves target/page; Ctrl+C ends it`);
+  } catch (error) {
+    console.error(`port ${port} cannot be used: ${error.message}; name another one, as in \`make page-serve PORT=8080\``);
+    process.exitCode = 1;
+  }
 }

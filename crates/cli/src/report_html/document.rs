@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use placement_guard::kubernetes::reach::Reach;
 use placement_guard::verdict::Verdict;
 
 use super::accepting::Choice;
@@ -108,9 +109,12 @@ fn volume(html: &mut Html, one: &Changed, drawn: &Drawn, with_map: bool) {
     html.raw("<div class=\"states\"><div class=\"state was\"><h3>Before</h3><code>").text(&drawn.was);
     html.raw("</code></div><div class=\"state becomes\"><h3>After</h3><code>").text(&drawn.becomes);
     html.raw("</code></div></div>\n<div class=\"answers\"><div>\n");
+    if let Some(nodes) = drawn.nodes.as_deref().filter(|nodes| !nodes.is_empty()) {
+        counted(html, nodes);
+    }
     let examples = [
-        ("loses", "A node that loses the volume:", &drawn.loses),
-        ("gains", "A node that gains the volume:", &drawn.gains),
+        ("loses", "A node with these labels loses the volume:", &drawn.loses),
+        ("gains", "A node with these labels gains it:", &drawn.gains),
     ];
     for (tone, title, labels) in examples {
         let Some(labels) = labels else { continue };
@@ -145,6 +149,22 @@ fn volume(html: &mut Html, one: &Changed, drawn: &Drawn, with_map: bool) {
         }
         html.raw("</div>\n");
     }
+}
+
+/// What happens to the nodes that are there, next to the example, which may be a node that is not.
+fn counted(html: &mut Html, nodes: &[Node]) {
+    html.raw("<p class=\"sentence\">Of your ").number(nodes.len());
+    html.raw(if nodes.len() == 1 { " node, " } else { " nodes, " });
+    let mut said = |reach: Reach, one: &'static str, many: &'static str| {
+        match nodes.iter().filter(|node| node.reach == reach).count() {
+            0 => html.raw("none").raw(one),
+            1 => html.number(1).raw(one),
+            count => html.number(count).raw(many),
+        };
+    };
+    said(Reach::Loses, " loses it and ", " lose it and ");
+    said(Reach::Gains, " gains it.", " gain it.");
+    html.raw("</p>\n");
 }
 
 /// What the policy answers: each finding begins with a line, and the lines that belong to it are indented.

@@ -101,14 +101,14 @@ export class Volumes extends Tab {
     const verdict = asked && judge(isEarly ? { ...asked, cluster: undefined } : asked, settings.json);
     this.show(problems);
     this.compare();
-    this.showAnswer({ found, verdict, isValid, isReadable });
+    this.showAnswer({ found, verdict, reached, isValid, isReadable });
     this.showMap(reached);
     performance.measure('answer', { start: started });
     if (this.accepting.childElementCount === 0) this.showAccepting({});
     if (this.waits) return;
     this.later(() => {
       const whole = isEarly ? judge(asked, settings.json) : verdict;
-      if (isEarly) this.showAnswer({ found, verdict: whole, isValid, isReadable });
+      if (isEarly) this.showAnswer({ found, verdict: whole, reached, isValid, isReadable });
       this.showAccepting({ asked, settings, verdict: whole, found, reached });
     });
   }
@@ -132,7 +132,7 @@ export class Volumes extends Tab {
     return [{ ...lineOf(this.documents.nodes, this.nodes[Number(index)]?.line ?? 1), message: what ?? text }];
   }
 
-  showAnswer({ found, verdict, isValid, isReadable }) {
+  showAnswer({ found, verdict, reached, isValid, isReadable }) {
     const id = 'volumes-answer';
     if (!isReadable || !found.relation) {
       const what = isReadable ? message(found.message) : h('p', { class: 'sentence' }, 'Write a PersistentVolume into both panes.');
@@ -153,8 +153,9 @@ export class Volumes extends Tab {
       heading(id, 'Answer', isValid ? verdictOf(verdict) : { word: 'settings cannot be used', tone: 'bad' }, name),
       h('p', { class: 'sentence' }, SENTENCES[shown.relation]),
       ...[
-        shown.loses && example('A node that loses the volume:', 'loses', shown.loses),
-        shown.gains && example('A node that gains the volume:', 'gains', shown.gains),
+        reached && reached.nodes.length > 0 && h('p', { class: 'sentence' }, counted(reached.nodes)),
+        shown.loses && example('A node with these labels loses the volume:', 'loses', shown.loses),
+        shown.gains && example('A node with these labels gains it:', 'gains', shown.gains),
         shown.facts && h('p', { class: 'facts' }, `Relying on these facts: ${shown.facts}.`),
         verdict && !verdict.allowed && [h('h4', {}, 'What the policy answers'), message(verdict.message)],
         verdict && warnings(verdict.warnings),
@@ -214,6 +215,16 @@ export class Volumes extends Tab {
       accepted.length === 0 ? h('p', {}, 'None of the simple ones do.') : '',
     );
   }
+}
+
+// What happens to the nodes that are there, next to the example, which may be a node that is not.
+function counted(nodes) {
+  const said = (verb, change) => {
+    const count = nodes.filter((node) => node.change === change).length;
+    return count === 0 ? `none ${verb}s` : count === 1 ? `1 ${verb}s` : `${count.toLocaleString('en')} ${verb}`;
+  };
+  const of = nodes.length === 1 ? '1 node' : `${nodes.length.toLocaleString('en')} nodes`;
+  return `Of your ${of}, ${said('lose', 'loses')} it and ${said('gain', 'gains')} it.`;
 }
 
 // Settings as a person would write them: requirements and short lists on one line.

@@ -1,4 +1,4 @@
-// Writes docs/screenshots: each tab in light and dark, and on a phone. They are looked at, and not compared by byte.
+// Writes docs/screenshots: each tab in light and dark, and on a phone, and what the README shows. They are looked at, and not compared by byte.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -25,8 +25,10 @@ try {
     }
     await page.close();
   }
-  const page = await browser.page();
+  const page = await browser.page({ height: 1060 });
   await page.open(address);
+  await page.until(() => document.querySelector('#volumes .zone'));
+  writeFileSync(`${folder}/front.png`, await page.picture({ whole: false }));
   await page.run(() => [...document.querySelectorAll('#volumes .samples button')].at(-1).click());
   await page.until(() => document.querySelector('.squares') && document.querySelector('.choice'));
   writeFileSync(`${folder}/volumes-5000-nodes.png`, await page.picture());
