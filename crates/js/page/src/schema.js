@@ -95,9 +95,9 @@ function named(type) {
 /** What may be written at the cursor, for CodeMirror. */
 export function complete(context) {
   const word = context.matchBefore(/[\w./-]*/);
-  if (!context.explicit && word.from === word.to && !/[{[,:\s-]$/.test(context.state.sliceDoc(Math.max(0, word.from - 1), word.from))) return null;
   const [head, tail] = [context.state.sliceDoc(0, word.from), context.state.sliceDoc(context.pos)];
-  if (!context.explicit && word.from === word.to && /(^|\n)$/.test(head) && context.pos === 0) return null;
+  // On an empty line nothing is offered unasked: Enter is to begin the next line there.
+  if (!context.explicit && word.from === word.to && !/(: |\[|\{|, )$/.test(head)) return null;
   const options = [...keysAt(head, tail), ...valuesAt(head, tail)];
   return options.length > 0 ? { from: word.from, options, validFor: /^[\w./-]*$/ } : null;
 }
@@ -109,7 +109,7 @@ function keysAt(head, tail) {
   visit(parsed, {
     Pair(_, pair, ancestors) {
       if (pair.key?.value !== MARK) return undefined;
-      const at = resolved(schemaOf([...ancestors, pair].slice(0, -1)));
+      const at = resolved(schemaOf(ancestors));
       const present = new Set(ancestors.at(-1).items.map((item) => item.key?.value));
       for (const [key, node] of Object.entries(at?.properties ?? {})) {
         if (present.has(key)) continue;

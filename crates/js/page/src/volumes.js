@@ -45,6 +45,7 @@ export class Volumes extends Tab {
 
   changed(name) {
     if (name !== undefined && name !== 'nodes') return this.update();
+    clearTimeout(this.timer);
     this.turn += 1;
     this.waits = true;
     this.worker.postMessage({ turn: this.turn, text: this.documents.nodes });
