@@ -12,7 +12,7 @@ use testkit::fake_host::Cause;
 
 use crate::cluster::limits;
 use crate::cluster_cases::stored;
-use crate::running::{built, start_with};
+use running_server::running::{built, start_with};
 
 /// The cluster of a case behind an API server; `None` for what an API server cannot do to one kind alone.
 fn served(case: &Case) -> Option<ApiServer> {
