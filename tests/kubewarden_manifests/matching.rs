@@ -48,7 +48,7 @@ fn every_recorded_request_that_a_policy_matches_is_judged() {
         ("local-volumes", 11),
         ("node-taints", 6),
         ("tolerations", 16),
-        ("volume-binding", 3),
+        ("volume-binding", 4),
         ("volume-node-affinity", 24),
     ];
     assert_eq!(counts, expected, "{matched:#?}");

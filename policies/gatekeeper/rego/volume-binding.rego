@@ -50,14 +50,14 @@ binds if {
 }
 
 uses_claims if {
-	some volume in items(get(get(placement_guard.new, "spec"), "volumes"))
-	not is_plain(volume)
+	some given in items(get(get(placement_guard.new, "spec"), "volumes"))
+	not is_plain(given)
 }
 
-is_plain(volume) if {
-	is_object(volume)
-	get(volume, "persistentVolumeClaim") == null
-	get(volume, "ephemeral") == null
+is_plain(given) if {
+	is_object(given)
+	get(given, "persistentVolumeClaim") == null
+	get(given, "ephemeral") == null
 }
 
 judges_together if input.parameters.unreachableTogether in {"deny", "warn"}
@@ -86,20 +86,20 @@ judged(whole) := {
 	"metadata": part(get(whole, "metadata"), ["uid"]),
 	"spec": object.union_n([
 		part(get(whole, "spec"), ["nodeName"]),
-		{"volumes": [volume(given) | some given in items(get(get(whole, "spec"), "volumes"))]},
+		{"volumes": [claimed(given) | some given in items(get(get(whole, "spec"), "volumes"))]},
 		{member: value | judges_together; some member, value in limits(get(whole, "spec"))},
 	]),
 } if {
 	placement_guard.kind == pod
 }
 
-volume(given) := {
+claimed(given) := {
 	"name": get(given, "name"),
 	"persistentVolumeClaim": part(get(given, "persistentVolumeClaim"), ["claimName"]),
 	"ephemeral": ephemeral(get(given, "ephemeral")),
 } if not is_plain(given)
 
-volume(given) := {} if is_plain(given)
+claimed(given) := {} if is_plain(given)
 
 ephemeral(given) := {"volumeClaimTemplate": {
 	"metadata": {"annotations": part(
