@@ -23,9 +23,8 @@ pub fn read<T>(
 /// Whether a document is a PersistentVolume.
 ///
 /// # Errors
-/// What is not an object, and one that says that it is of another kind.
+/// When it says that it is of another kind.
 pub fn is_volume(document: &Field<'_, '_>) -> Result<(), Unreadable> {
-    document.check_object()?;
     let kind = document.get("kind")?;
     match kind.string()? {
         // The items of a list carry none.

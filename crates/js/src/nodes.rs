@@ -31,6 +31,9 @@ fn changes(before: &str, after: &str, nodes: &str) -> Result<Vec<NodeChange>, Un
 }
 
 fn volume(document: &Field<'_, '_>) -> Result<Volume, Unreadable> {
+    if !document.is_present() {
+        return Err(document.unreadable("is missing; must be a PersistentVolume"));
+    }
     document::is_volume(document)?;
     Volume::read(document)
 }
