@@ -265,6 +265,35 @@ items:
     },
   },
   {
+    name: 'Two volumes on different nodes',
+    documents: {
+      request: `apiVersion: v1
+kind: Pod
+metadata: {name: db-0, namespace: shop}
+spec:
+  containers: [{name: main, image: registry.example.com/db:1.0}]
+  volumes:
+  - {name: data, persistentVolumeClaim: {claimName: data-db-0}}
+  - {name: logs, persistentVolumeClaim: {claimName: logs-db-0}}
+`,
+      settings: 'volumeBinding:\n  unreachableTogether: deny\n',
+      cluster: list(['data', 'logs'].map((of, at) => `- apiVersion: v1
+  kind: PersistentVolumeClaim
+  metadata: {name: ${of}-db-0, namespace: shop}
+  spec: {volumeName: local-${of}}
+- apiVersion: v1
+  kind: PersistentVolume
+  metadata: {name: local-${of}}
+  spec:
+    local: {path: /mnt/disks/${of}}
+    nodeAffinity:
+      required:
+        nodeSelectorTerms:
+        - matchExpressions: [{key: kubernetes.io/hostname, operator: In, values: [node-${at + 1}]}]
+`)),
+    },
+  },
+  {
     name: 'A taint that should be a number',
     documents: {
       request: `apiVersion: v1
