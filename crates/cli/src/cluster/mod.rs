@@ -12,12 +12,11 @@ mod live;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use placement_guard::kubernetes::field::{self, Field};
 use placement_guard::kubernetes::kind::Kind;
 use placement_guard::kubernetes::picked::Fields;
 use placement_guard::objects::Objects;
 use placement_guard::rules::cluster::{CannotRead, Cluster, Wanted};
-use placement_guard::rules::read_settings;
+use placement_guard::verdict;
 
 use crate::complaint::Complaint;
 use crate::output;
@@ -167,14 +166,9 @@ impl Cluster for Surroundings {
     }
 }
 
-/// The kinds that settings need, each once. Settings that this program cannot read are those of another version's module,
-/// which says itself what it lacks.
+/// The kinds that settings need, each once.
 fn needs(settings: &[&str]) -> Vec<Kind> {
-    let mut needed = Vec::new();
-    for set in settings {
-        let parsed = field::parse(set.as_bytes());
-        let read = parsed.and_then(|set| read_settings(&Field::root("settings", &set)).map(|read| read.needs()));
-        needed.extend(read.unwrap_or_default());
-    }
+    let needed: Vec<Kind> =
+        settings.iter().flat_map(|settings| verdict::needs(settings)).map(|(kind, _)| kind).collect();
     Kind::ALL.into_iter().filter(|kind| needed.contains(kind)).collect()
 }

@@ -5,9 +5,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use host::HostCalls;
+use placement_guard::kubernetes::kind::Kind;
+use placement_guard::rules::rule::Reads;
 use serde_json::{Value, json};
 use server::Metrics;
-use server::cluster::{Access, Cluster, Kind, Limits, Reader, Reads};
+use server::cluster::{Access, Cluster, Limits, Reader};
 use tempfile::TempDir;
 use testkit::api_server::ApiServer;
 
@@ -459,7 +461,7 @@ async fn everything_can_be_read_once() {
     let access = fixture.access();
     let read = move || {
         let mut read = Vec::new();
-        let resources = [Kind::Node.resource(), Kind::Pod.resource()];
+        let resources = [Kind::Node, Kind::Pod].map(server::cluster::resource);
         let done = server::cluster::read_once(&access, &resources, |resource, object| {
             let object: Value = serde_json::from_str(&object).unwrap();
             assert_eq!(object["kind"], *resource.kind);
