@@ -29,7 +29,8 @@ pub fn is_run_by_kubectl(arguments: &[OsString]) -> bool {
 /// The arguments with `--live`, where a command judges in a cluster and they do not say in which.
 pub fn with_live_cluster(mut arguments: Vec<OsString>) -> Vec<OsString> {
     let judges = arguments.get(1).is_some_and(|command| JUDGING.iter().any(|name| command == name));
-    let mut options = arguments.iter().take_while(|argument| *argument != "--").filter_map(|argument| argument.to_str());
+    let mut options =
+        arguments.iter().take_while(|argument| *argument != "--").filter_map(|argument| argument.to_str());
     if judges && !options.any(|option| CLUSTER.contains(&option.split('=').next().unwrap_or_default())) {
         arguments.insert(2, OsString::from("--live"));
     }
@@ -42,7 +43,9 @@ pub fn named(program: Command) -> Command {
     let program = program.bin_name(TYPED).mut_subcommand("check", |check| check.override_usage(usage));
     JUDGING.into_iter().fold(program, |program, name| {
         program.mut_subcommand(name, |command| {
-            command.mut_arg("live", |live| live.help("Read the cluster itself; the default, except with `--cluster` or `--nodes`"))
+            command.mut_arg("live", |live| {
+                live.help("Read the cluster itself; the default, except with `--cluster` or `--nodes`")
+            })
         })
     })
 }

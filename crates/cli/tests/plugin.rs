@@ -35,7 +35,9 @@ fn run(folder: &Folder, arguments: &str) -> Ran {
 fn pods(ran: &Ran) -> Vec<String> {
     let report: Value = serde_json::from_str(&ran.out).unwrap_or_else(|_| panic!("{ran:?}"));
     let objects = report["objects"].as_array().unwrap().iter();
-    objects.map(|object| format!("{}/{}", object["namespace"].as_str().unwrap(), object["name"].as_str().unwrap())).collect()
+    objects
+        .map(|object| format!("{}/{}", object["namespace"].as_str().unwrap(), object["name"].as_str().unwrap()))
+        .collect()
 }
 
 #[test]
@@ -63,14 +65,20 @@ fn a_namespace_alone_is_asked_for() {
     assert!(asked.iter().any(|path| path.starts_with("/api/v1/namespaces/shop/pods?limit=500")), "{asked:?}");
     assert!(asked.iter().all(|path| path.contains("/namespaces/shop/")), "{asked:?}");
     let wrong = run(&folder, "audit -n ../nodes");
-    assert!(wrong.code == Some(2) && wrong.err.contains("must be 1 to 63 lower-case letters, digits and `-`"), "{}", wrong.err);
+    assert!(
+        wrong.code == Some(2) && wrong.err.contains("must be 1 to 63 lower-case letters, digits and `-`"),
+        "{}",
+        wrong.err
+    );
 }
 
 #[test]
 fn manifests_without_a_namespace_belong_to_the_one_that_is_named() {
     let (folder, _server) = plugin();
     folder.write("settings.yaml", "tolerations: {allowed: [], exempt: {namespaces: [shop]}}\n");
-    let pod = |metadata: &str| format!("apiVersion: v1\nkind: Pod\nmetadata: {metadata}\nspec: {{tolerations: [{{operator: Exists}}]}}\n");
+    let pod = |metadata: &str| {
+        format!("apiVersion: v1\nkind: Pod\nmetadata: {metadata}\nspec: {{tolerations: [{{operator: Exists}}]}}\n")
+    };
     folder.write("pod.yaml", pod("{name: web}")).write("named.yaml", pod("{name: web, namespace: stock}"));
     let check = |arguments: &str| run(&folder, &format!("check --settings settings.yaml {arguments}")).code;
     assert_eq!(check("pod.yaml"), Some(1));
@@ -87,7 +95,9 @@ fn manifests_without_a_namespace_belong_to_the_one_that_is_named() {
 #[test]
 fn another_cluster_can_be_named() {
     let (folder, server) = plugin();
-    folder.write("all.yaml", "apiVersion: v1\nkind: List\nitems: []\n").write("none.yaml", "apiVersion: v1\nkind: List\nitems: []\n");
+    folder
+        .write("all.yaml", "apiVersion: v1\nkind: List\nitems: []\n")
+        .write("none.yaml", "apiVersion: v1\nkind: List\nitems: []\n");
     let ran = run(&folder, "audit --settings settings.yaml --cluster all.yaml none.yaml");
     assert_eq!((ran.code, server.requests()), (Some(0), Vec::new()), "{}", ran.err);
 }
@@ -98,7 +108,8 @@ fn texts_show_what_a_person_types() {
     for arguments in ["--help", "check --help", "audit --help", "check --nonsense", "explain --help"] {
         let ran = run(&folder, arguments);
         let text = ran.out + &ran.err;
-        let usages: Vec<&str> = text.lines().filter(|line| line.contains("placement-guard ") && !line.contains('`')).collect();
+        let usages: Vec<&str> =
+            text.lines().filter(|line| line.contains("placement-guard ") && !line.contains('`')).collect();
         assert!(!usages.is_empty(), "{arguments}: {text}");
         let wrong: Vec<_> = usages.iter().filter(|line| !line.contains("kubectl placement-guard")).collect();
         assert!(wrong.is_empty(), "{arguments}: {wrong:?}");

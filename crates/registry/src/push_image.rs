@@ -86,7 +86,8 @@ async fn list(client: &Client, location: &Reference, referrer: &Referrer) -> Res
     let artifact_type = artifact_type.clone();
     known.manifests.push(ImageIndexEntry { media_type, digest, size, platform: None, annotations, artifact_type });
     known.media_type = Some(OCI_IMAGE_INDEX_MEDIA_TYPE.to_owned());
-    let json = serde_json::to_vec(&known).map_err(|error| OciDistributionError::ManifestParsingError(error.to_string()))?;
+    let json =
+        serde_json::to_vec(&known).map_err(|error| OciDistributionError::ManifestParsingError(error.to_string()))?;
     let index = HeaderValue::from_static(OCI_IMAGE_INDEX_MEDIA_TYPE);
     let tag = named(location, &subject.replace(':', "-"));
     client.push_manifest_raw(&tag, Bytes::from(json), index).await.map(|_place| ())

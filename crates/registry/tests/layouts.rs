@@ -13,7 +13,8 @@ const ACCESS: Access = Access { insecure: true, docker_config: None };
 const MANIFEST: &str = "application/vnd.oci.image.manifest.v1+json";
 
 fn digest(bytes: &[u8]) -> String {
-    let hex: String = ring::digest::digest(&ring::digest::SHA256, bytes).as_ref().iter().map(|b| format!("{b:02x}")).collect();
+    let hex: String =
+        ring::digest::digest(&ring::digest::SHA256, bytes).as_ref().iter().map(|b| format!("{b:02x}")).collect();
     format!("sha256:{hex}")
 }
 
@@ -77,7 +78,8 @@ fn an_image_arrives_with_everything_that_refers_to_it() {
     ));
     let index = std::fs::read(blob(storage.path(), &std::fs::read_to_string(tag).unwrap())).unwrap();
     let index: Value = serde_json::from_slice(&index).unwrap();
-    let types: Vec<&Value> = index["manifests"].as_array().unwrap().iter().map(|entry| &entry["artifactType"]).collect();
+    let types: Vec<&Value> =
+        index["manifests"].as_array().unwrap().iter().map(|entry| &entry["artifactType"]).collect();
     assert_eq!(types, ["application/example"; 2]);
 }
 
@@ -97,7 +99,10 @@ fn a_layout_that_is_damaged_is_refused_with_what_is_wrong() {
     assert_eq!(complaint(folder), said(folder, &reason));
     std::fs::remove_file(&file).unwrap();
     let name = format!("blobs/{}", layer.replace(':', "/"));
-    assert_eq!(complaint(folder), said(folder, &format!("`{name}` cannot be read: No such file or directory (os error 2)")));
+    assert_eq!(
+        complaint(folder),
+        said(folder, &format!("`{name}` cannot be read: No such file or directory (os error 2)"))
+    );
     std::fs::write(&file, "an image").unwrap();
 
     let with = |changed: &[(&str, Value)]| {
@@ -110,8 +115,14 @@ fn a_layout_that_is_damaged_is_refused_with_what_is_wrong() {
     let cases = [
         (json!([]), String::from("`index.json` names 0 images; expected exactly one")),
         (json!([image, image]), String::from("`index.json` names 2 images; expected exactly one")),
-        (with(&[("size", json!(size + 1))]), format!("the blob `{own}` has {size} bytes; its descriptor says {}", size + 1)),
-        (with(&[("digest", json!("sha256:../../secret"))]), String::from("`sha256:../../secret` is not a SHA-256 digest")),
+        (
+            with(&[("size", json!(size + 1))]),
+            format!("the blob `{own}` has {size} bytes; its descriptor says {}", size + 1),
+        ),
+        (
+            with(&[("digest", json!("sha256:../../secret"))]),
+            String::from("`sha256:../../secret` is not a SHA-256 digest"),
+        ),
         (
             with(&[("mediaType", json!("application/vnd.docker.distribution.manifest.v2+json"))]),
             format!("`{own}` is `application/vnd.docker.distribution.manifest.v2+json`; expected `{MANIFEST}`"),

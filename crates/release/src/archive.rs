@@ -107,7 +107,8 @@ fn header(path: &str, entry: &Entry, modified: u64) -> Result<Vec<u8>, Problem> 
     let (prefix, name) = split(path).ok_or_else(|| Problem::LongName(path.to_owned()))?;
     let (mode, size) = (u64::from(entry.mode), u64::try_from(entry.bytes.len()).unwrap_or(u64::MAX));
     let kind = if path.ends_with('/') { "5" } else { "0" };
-    let begin = [field(name, 100), octal(mode, 8), octal(0, 8), octal(0, 8), octal(size, 12), octal(modified, 12)].concat();
+    let begin =
+        [field(name, 100), octal(mode, 8), octal(0, 8), octal(0, 8), octal(size, 12), octal(modified, 12)].concat();
     let end = [
         field(kind, 1),
         field("", 100),

@@ -44,7 +44,8 @@ fn files(places: &Places, revision: &Revision) -> Result<BTreeMap<String, Vec<u8
         archive.file("placement-guard", true, program);
         archive.file("LICENSE", false, licence.clone());
         add_pages(&mut archive);
-        let (name, bytes) = (format!("placement-guard-v{VERSION}-linux-{}.tar.gz", architecture.name()), archive.tar_gz()?);
+        let (name, bytes) =
+            (format!("placement-guard-v{VERSION}-linux-{}.tar.gz", architecture.name()), archive.tar_gz()?);
         archives.push((architecture, name.clone(), sha256(&bytes)));
         files.insert(name, bytes);
     }

@@ -37,8 +37,7 @@ pub fn write_image(places: &Places, revision: &Revision) -> Result<(), Problem> 
     let image = match <[Value; 1]>::try_from(platforms) {
         Ok([only]) => only,
         Err(several) => {
-            let index =
-                json!({"annotations": labels, "manifests": several, "mediaType": INDEX, "schemaVersion": 2});
+            let index = json!({"annotations": labels, "manifests": several, "mediaType": INDEX, "schemaVersion": 2});
             layout.document(INDEX, &index)
         }
     };

@@ -47,8 +47,10 @@ fn the_server_in_it_answers_a_request() {
     let (certificate, key, authority) = certificate("localhost");
     root.write("run/tls.crt", &certificate).write("run/tls.key", &key);
     root.write("run/settings.yaml", "volumeNodeAffinity: {}\n");
-    let mut serve = root.program("serve --module /policy.wasm --tls-cert /run/tls.crt --tls-key /run/tls.key \
-        --settings /run/settings.yaml --listen 127.0.0.1:0 --operations 127.0.0.1:0 --linger-seconds 0");
+    let mut serve = root.program(
+        "serve --module /policy.wasm --tls-cert /run/tls.crt --tls-key /run/tls.key \
+        --settings /run/settings.yaml --listen 127.0.0.1:0 --operations 127.0.0.1:0 --linger-seconds 0",
+    );
     let mut process = serve.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let _limit = TimeLimit::on(&process);
     let mut lines = BufReader::new(process.stdout.take().unwrap()).lines().map_while(Result::ok);

@@ -27,14 +27,18 @@ impl Root {
             None => assemble(assembled.path()),
         };
         let document = |file: PathBuf| -> Value { serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap() };
-        let blob = |descriptor: &Value| layout.join("blobs").join(descriptor["digest"].as_str().unwrap().replace(':', "/"));
+        let blob =
+            |descriptor: &Value| layout.join("blobs").join(descriptor["digest"].as_str().unwrap().replace(':', "/"));
         let mut manifest = document(blob(&document(layout.join("index.json"))["manifests"][0]));
         if let Some(platforms) = manifest["manifests"].as_array() {
             let here = platforms.iter().find(|platform| platform["platform"]["architecture"] == "amd64");
             manifest = document(blob(here.unwrap()));
         }
         let config = document(blob(&manifest["config"]));
-        assert_eq!((&config["config"]["User"], &config["config"]["Entrypoint"][0]), (&USER.into(), &"/placement-guard".into()));
+        assert_eq!(
+            (&config["config"]["User"], &config["config"]["Entrypoint"][0]),
+            (&USER.into(), &"/placement-guard".into())
+        );
         let inside = folder.path().join("root");
         std::fs::create_dir(&inside).unwrap();
         let unpacked =

@@ -82,7 +82,10 @@ fn a_name_that_no_field_holds_is_refused() {
             Ok(name) => assert!(fits && name == path, "{path}"),
             Err(problem) => {
                 assert!(!fits, "{path}");
-                assert!(problem.to_string().ends_with("` is too long for the name of a file in an archive"), "{problem}");
+                assert!(
+                    problem.to_string().ends_with("` is too long for the name of a file in an archive"),
+                    "{problem}"
+                );
             }
         }
     }

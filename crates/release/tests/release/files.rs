@@ -63,7 +63,10 @@ fn a_release_has_everything_and_the_checksums_of_it() {
     let chart = paths(&["--gzip"], &all["placement-guard-0.1.0.tgz"]);
     assert!(chart.contains(&String::from("placement-guard/Chart.yaml")), "{chart:?}");
     let image = paths(&[], &all["placement-guard-image-v0.1.0.tar"]);
-    assert!(image.iter().any(|path| path == "index.json") && image.iter().any(|path| path == "oci-layout"), "{image:?}");
+    assert!(
+        image.iter().any(|path| path == "index.json") && image.iter().any(|path| path == "oci-layout"),
+        "{image:?}"
+    );
     let program = paths(&["--gzip"], &all[&archive]);
     for path in ["placement-guard", "LICENSE", "completions/placement-guard.bash", "man/man1/placement-guard.1"] {
         assert!(program.iter().any(|found| found == path), "{path}: {program:?}");

@@ -111,8 +111,15 @@ fn an_image_has_one_layer_a_user_without_rights_and_no_shell() {
     assert_eq!(of_program["Labels"], expected);
 
     let files = [
-        "LICENSE", "etc/", "etc/group", "etc/passwd", "etc/ssl/", "etc/ssl/certs/",
-        "etc/ssl/certs/ca-certificates.crt", "placement-guard", "policy.wasm",
+        "LICENSE",
+        "etc/",
+        "etc/group",
+        "etc/passwd",
+        "etc/ssl/",
+        "etc/ssl/certs/",
+        "etc/ssl/certs/ca-certificates.crt",
+        "placement-guard",
+        "policy.wasm",
     ];
     assert_eq!(paths(&["--gzip"], &layer), files);
     let listed = tar(&["--list", "--verbose", "--gzip"], &layer);
@@ -190,11 +197,20 @@ fn an_image_for_two_architectures_is_an_index_with_a_manifest_of_each() {
 fn what_is_missing_is_named() {
     let repository = Repository::new();
     repository.remove("target/linux/amd64/placement-guard");
-    let problem = || release::write_image(&repository.places(), &Revision::new(COMMIT, "0").unwrap()).unwrap_err().to_string();
-    assert!(problem().starts_with("no program for Linux is in ") && problem().contains("build-linux amd64"), "{}", problem());
+    let problem =
+        || release::write_image(&repository.places(), &Revision::new(COMMIT, "0").unwrap()).unwrap_err().to_string();
+    assert!(
+        problem().starts_with("no program for Linux is in ") && problem().contains("build-linux amd64"),
+        "{}",
+        problem()
+    );
     repository.write("target/linux/amd64/placement-guard", "a program");
     repository.remove("target/sbom/placement-guard.cdx.json");
-    assert!(problem().ends_with("target/sbom/placement-guard.cdx.json: No such file or directory (os error 2)"), "{}", problem());
+    assert!(
+        problem().ends_with("target/sbom/placement-guard.cdx.json: No such file or directory (os error 2)"),
+        "{}",
+        problem()
+    );
     for time in ["", "yesterday", "-1", "99999999999999999"] {
         let said = Revision::new(COMMIT, time).unwrap_err().to_string();
         assert!(said.ends_with(&format!("but is `{time}`")), "{said}");

@@ -63,15 +63,15 @@ fn no_dependency_wants_a_newer_compiler() {
     while let Some(id) = waiting.pop() {
         if seen.insert(id) {
             let dependencies = nodes[id]["deps"].as_array().unwrap();
-            let is_built = |dependency: &&Value| dependency["dep_kinds"].as_array().unwrap().iter().any(|kind| kind["kind"] != "dev");
+            let is_built = |dependency: &&Value| {
+                dependency["dep_kinds"].as_array().unwrap().iter().any(|kind| kind["kind"] != "dev")
+            };
             waiting.extend(dependencies.iter().filter(is_built).map(|dependency| dependency["pkg"].as_str().unwrap()));
         }
     }
     assert!(seen.len() > 200, "only {} packages", seen.len());
-    let newer: Vec<&str> = seen
-        .into_iter()
-        .filter(|id| packages[*id]["rust_version"].as_str().map(rust) > Some(oldest))
-        .collect();
+    let newer: Vec<&str> =
+        seen.into_iter().filter(|id| packages[*id]["rust_version"].as_str().map(rust) > Some(oldest)).collect();
     assert_eq!(newer, [""; 0], "these want more than `rust-version` says");
 }
 

@@ -46,7 +46,10 @@ fn an_image_comes_back_from_a_registry_with_its_bill_of_materials() {
             (manifest, bytes)
         };
         let (mut manifest, bytes) = manifest_at("v1");
-        assert_eq!((digest(&bytes), pushed.by_digest), (pushed.digest.clone(), format!("{host}/team/provider@{}", pushed.digest)));
+        assert_eq!(
+            (digest(&bytes), pushed.by_digest),
+            (pushed.digest.clone(), format!("{host}/team/provider@{}", pushed.digest))
+        );
         if architectures == 2 {
             let of_first = manifest["manifests"][0]["digest"].as_str().unwrap().to_owned();
             manifest = manifest_at(&of_first).0;

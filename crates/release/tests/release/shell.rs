@@ -20,7 +20,8 @@ fn every_command_has_a_manual_page_with_every_option() {
     expected(&CommandLine::description(), "", &mut all);
     assert!(all.len() > 10, "{all:?}");
     let pages = release::pages().unwrap();
-    let manual: BTreeSet<&str> = pages.iter().map(|page| page.path.as_str()).filter(|path| path.contains("man1")).collect();
+    let manual: BTreeSet<&str> =
+        pages.iter().map(|page| page.path.as_str()).filter(|path| path.contains("man1")).collect();
     assert_eq!(manual, all.iter().map(|(path, _)| path.as_str()).collect());
     for (path, options) in all {
         let page = pages.iter().find(|page| page.path == path).unwrap();
@@ -41,7 +42,12 @@ fn manual_pages_are_read_without_a_warning() {
         let file = folder.path().join("page.1");
         std::fs::write(&file, &page.text).unwrap();
         let read = Command::new("groff").args(["-man", "-Kutf8", "-Tutf8", "-ww", "-z"]).arg(&file).output().unwrap();
-        assert!(read.status.success() && read.stderr.is_empty(), "{}: {}", page.path, String::from_utf8_lossy(&read.stderr));
+        assert!(
+            read.status.success() && read.stderr.is_empty(),
+            "{}: {}",
+            page.path,
+            String::from_utf8_lossy(&read.stderr)
+        );
     }
 }
 

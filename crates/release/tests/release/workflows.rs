@@ -154,16 +154,24 @@ fn what_is_published_is_signed_and_attested() {
     ];
     let ran = clone.run(".ci/publish", &environment);
     assert_eq!(ran.status.code(), Some(0), "{}", String::from_utf8_lossy(&ran.stderr));
-    let calls: Vec<String> = clone.calls().iter().map(|call| {
-        // The folder of the predicate has another name each time.
-        call.split(' ').map(|word| if word.starts_with("/tmp") { "FILE" } else { word }).collect::<Vec<_>>().join(" ")
-    }).collect();
+    let calls: Vec<String> = clone
+        .calls()
+        .iter()
+        .map(|call| {
+            // The folder of the predicate has another name each time.
+            call.split(' ')
+                .map(|word| if word.starts_with("/tmp") { "FILE" } else { word })
+                .collect::<Vec<_>>()
+                .join(" ")
+        })
+        .collect();
     let (module, image) = ("ghcr.io/placement-guard/placement-guard", "ghcr.io/placement-guard/provider");
     let files = "target/release-files";
     let mut expected = vec![String::from("cosign login ghcr.io --username someone --password-stdin")];
-    for (what, repository, bill) in
-        [(format!("{files}/policy.wasm"), module, "placement-guard.wasm"), (String::from("target/image"), image, "placement-guard")]
-    {
+    for (what, repository, bill) in [
+        (format!("{files}/policy.wasm"), module, "placement-guard.wasm"),
+        (String::from("target/image"), image, "placement-guard"),
+    ] {
         expected.extend([
             format!("placement-guard push {what} {repository}:{TAG}"),
             format!("cosign sign --yes {repository}@sha256:0"),

@@ -48,8 +48,11 @@ pub fn read_once(
             }
             Ok(())
         });
-        let cannot =
-            |trouble: Trouble| CannotRead::Resource { resource, cause: trouble.cause, problem: trouble.line().to_owned() };
+        let cannot = |trouble: Trouble| CannotRead::Resource {
+            resource,
+            cause: trouble.cause,
+            problem: trouble.line().to_owned(),
+        };
         read.await.map(|_version| ()).map_err(cannot)
     })
 }
