@@ -123,15 +123,21 @@ push: ## Push the module: REGISTRY=HOST[/PATH], PUSH_OPTIONS=--insecure for plai
 		push $(MODULE) $(REGISTRY)/placement-guard:v$(VERSION) $(PUSH_OPTIONS)
 
 .PHONY: linux
-linux: ## Build the program for Linux without libraries, target/linux/*/placement-guard: for x86-64, and arm64 where a linker is at hand
-	.ci/build-linux amd64
-	@code=0; .ci/build-linux arm64 || code=$$?; \
-	if (( code == 3 )); then echo "the program for arm64 is left out" >&2; else exit $$code; fi
+linux: ## Build the program for Linux without libraries, target/linux/*/placement-guard: x86-64 and arm64, where a linker is at hand
+	@for architecture in amd64 arm64; do \
+		code=0; .ci/build-linux $$architecture || code=$$?; \
+		if (( code == 3 )); then echo "the program for $$architecture is left out" >&2; \
+		elif (( code )); then exit $$code; fi; \
+	done
 
 .PHONY: image
 image: module linux sbom ## Assemble the image of the server without a daemon, an OCI layout in target/image/
 	cargo build --quiet $(LOCKED) --workspace --bin release
 	SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct)} $(BUILT)/release image "$$(git rev-parse HEAD)"
+
+.PHONY: image-test
+image-test: ## Start the server in the image that `make image` assembled, and let it look up names and check certificates
+	PLACEMENT_GUARD_LAYOUT=target/image cargo test $(LOCKED) --workspace --test image
 
 .PHONY: push-image
 push-image: ## Push the image that `make image` assembled: REGISTRY=HOST[/PATH], PUSH_OPTIONS=--insecure for plain HTTP on loopback

@@ -81,6 +81,7 @@ impl Clone {
         std::fs::create_dir_all(file.parent().unwrap()).unwrap();
         std::fs::create_dir_all(self.path().join("target")).unwrap();
         let script = "#!/bin/sh\necho \"$(basename \"$0\") $* ${SOURCE_DATE_EPOCH:+at $SOURCE_DATE_EPOCH}\" >>target/calls\n\
+                      for word; do case $word in *provenance.json) cp \"$word\" target/provenance;; esac; done\n\
                       if [ \"$1\" = push ]; then echo \"${3%:*}@sha256:0\"; fi\n";
         std::fs::write(&file, script).unwrap();
         std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
@@ -142,9 +143,11 @@ fn what_is_published_is_signed_and_attested() {
     for file in ["SHA256SUMS", "policy.wasm"] {
         std::fs::write(clone.path().join("target/release-files").join(file), "x").unwrap();
     }
+    let commit = "0123456789abcdef0123456789abcdef01234567";
+    let uri = format!("git+https://github.com/Placement-Guard/placement-guard@refs/tags/{TAG}");
     let environment = [
         ("GITHUB_REF_NAME", TAG),
-        ("GITHUB_SHA", "0123456789abcdef0123456789abcdef01234567"),
+        ("GITHUB_SHA", commit),
         ("GITHUB_REPOSITORY", "Placement-Guard/placement-guard"),
         ("GITHUB_REPOSITORY_OWNER", "Placement-Guard"),
         ("GITHUB_SERVER_URL", "https://github.com"),
@@ -188,6 +191,10 @@ fn what_is_published_is_signed_and_attested() {
         format!("gh release create {TAG} --verify-tag --title {TAG} --notes-file FILE {files}/SHA256SUMS {files}/policy.wasm"),
     ]);
     assert_eq!(calls, expected);
+    let predicate = std::fs::read_to_string(clone.path().join("target/provenance")).unwrap();
+    let predicate: Value = serde_json::from_str(&predicate).unwrap();
+    let of = &predicate["buildDefinition"]["resolvedDependencies"][0];
+    assert_eq!((&of["uri"], &of["digest"]["gitCommit"]), (&uri.into(), &commit.into()));
     let mut other = environment;
     other[0].1 = "v0.0.9";
     let refused = clone.run(".ci/publish", &other);
