@@ -1,4 +1,5 @@
-# Builds the image of the server from the source. `make image` assembles the same contents without a daemon, and to the byte.
+# Builds the image of the server from the source. `make image` assembles the same contents without a daemon, and gives the
+# same bytes again.
 #
 #   docker build --build-arg VERSION=v0.1.0 --build-arg REVISION="$(git rev-parse HEAD)" --tag placement-guard .
 

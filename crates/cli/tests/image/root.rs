@@ -103,11 +103,11 @@ impl Root {
             command
         };
         command.arg("/placement-guard").args(arguments.split_whitespace());
-        command.env("PLACEMENT_GUARD_COMPILED", "/run/compiled").env_remove("HOME").env_remove("KUBECONFIG");
-        command.env_remove("SSL_CERT_FILE").env_remove("SSL_CERT_DIR");
-        ["http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "all_proxy"].iter().for_each(|proxy| {
-            command.env_remove(proxy);
-        });
+        // A container has nothing else in its environment.
+        command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
+        if std::env::var_os("PLACEMENT_GUARD_LAYOUT").is_none() {
+            command.env("PLACEMENT_GUARD_COMPILED", "/run/compiled");
+        }
         command
     }
 }

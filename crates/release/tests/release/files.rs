@@ -22,7 +22,7 @@ pub fn files(repository: &Repository) -> BTreeMap<String, Vec<u8>> {
     files
 }
 
-fn with_chart(version: &str) -> Repository {
+pub fn with_chart(version: &str) -> Repository {
     let repository = Repository::new();
     let chart = format!("apiVersion: v2\nname: placement-guard\nversion: {version}\nappVersion: v0.1.0\n");
     repository.write("charts/placement-guard/Chart.yaml", chart);

@@ -34,6 +34,18 @@ fn the_page_names_the_version_and_the_oldest_compiler() {
     assert!(page.contains(&format!("Rust {rust}")), "docs/releases.md does not name Rust {rust}");
 }
 
+#[test]
+fn the_page_names_every_file_of_a_release() {
+    let page = page();
+    for name in crate::files::files(&crate::files::with_chart(env!("CARGO_PKG_VERSION"))).into_keys() {
+        let written = match name.strip_suffix(".cdx.json") {
+            Some(_) => String::from("*.cdx.json"),
+            None => name.replace("-amd64", "-ARCHITECTURE"),
+        };
+        assert!(page.contains(&format!("`{written}`")), "docs/releases.md does not name {written}");
+    }
+}
+
 /// The crates that people build, and not those of the tests.
 const BUILT: [&str; 4] = ["placement-guard", "placement-guard-cli", "placement-guard-js", "release"];
 
