@@ -19,7 +19,7 @@ use placement_guard::rules::cluster::{CannotRead, Cluster, Wanted};
 use placement_guard::verdict;
 
 use crate::complaint::Complaint;
-use crate::output;
+use crate::{manifest, output};
 
 pub use live::Live;
 
@@ -42,12 +42,29 @@ pub struct Given {
     /// With `--live`: the kubeconfig, instead of those that `KUBECONFIG` names or the one in the home folder
     #[arg(long, value_name = "FILE", requires = "live")]
     kubeconfig: Option<PathBuf>,
+
+    /// The namespace of objects that name none. `audit --live` without paths reads only this namespace then, and nothing that
+    /// belongs to no namespace
+    #[arg(long, short, value_name = "NAME", value_parser = namespace)]
+    namespace: Option<String>,
+}
+
+/// The name of a namespace, which becomes part of a path.
+fn namespace(name: &str) -> Result<String, &'static str> {
+    let is_usual = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    let is_name = (1..=63).contains(&name.len()) && name.bytes().all(is_usual);
+    is_name.then(|| name.to_owned()).ok_or("must be 1 to 63 lower-case letters, digits and `-`")
 }
 
 impl Given {
     /// The paths that are read, of which only one may be standard input.
     pub fn paths(&self) -> &[PathBuf] {
         &self.cluster
+    }
+
+    /// The namespace of objects that name none, and the only one that is audited.
+    pub fn namespace(&self) -> Option<&str> {
+        self.namespace.as_deref()
     }
 
     /// The API server, if that is to be read.
@@ -70,6 +87,11 @@ pub struct Listed {
 }
 
 impl Listed {
+    /// Whether its objects belong to namespaces.
+    pub fn is_namespaced(&self) -> bool {
+        !manifest::belongs_to_no_namespace(self.group(), self.kind)
+    }
+
     /// The API group; empty for the core.
     pub fn group(&self) -> &'static str {
         self.api_version.split_once('/').map_or("", |(group, _)| group)

@@ -149,7 +149,7 @@ impl Mirror {
     async fn list(&self, client: &Client) -> Result<String, Trouble> {
         let mut objects = Objects::default();
         let mut heard = None;
-        let version = pages::read(client, resource(self.kind), self.limits.page, |items| {
+        let version = pages::read(client, resource(self.kind), None, self.limits.page, |items| {
             heard.get_or_insert_with(Instant::now);
             for item in items {
                 objects.put(item, &self.kept).map_err(|error| Trouble::garbled(&error))?;

@@ -461,11 +461,12 @@ async fn everything_can_be_read_once() {
     let access = fixture.access();
     let read = move || {
         let mut read = Vec::new();
-        let resources = [Kind::Node, Kind::Pod].map(server::cluster::resource);
-        let done = server::cluster::read_once(&access, &resources, |resource, object| {
-            let object: Value = serde_json::from_str(&object).unwrap();
-            assert_eq!(object["kind"], *resource.kind);
-            read.push(object["metadata"]["name"].as_str().unwrap().to_owned());
+        let done = [Kind::Node, Kind::Pod].into_iter().try_for_each(|kind| {
+            server::cluster::read_once(&access, server::cluster::resource(kind), None, |object| {
+                let object: Value = serde_json::from_str(&object).unwrap();
+                assert_eq!(object["kind"], kind.name());
+                read.push(object["metadata"]["name"].as_str().unwrap().to_owned());
+            })
         });
         (done.map_err(|error| error.to_string()), read)
     };
