@@ -20,6 +20,8 @@ pub mod module;
 mod nearest;
 pub mod origin;
 pub mod output;
+mod pairs;
+mod plain;
 mod reading;
 pub mod report;
 mod request;
@@ -27,6 +29,7 @@ mod rollout;
 #[cfg(feature = "server")]
 pub mod serve;
 pub mod settings;
+mod template;
 mod transfer;
 
 /// What to do if you need wasmtime or the server and this build lacks them.
