@@ -89,7 +89,7 @@ mod tests {
         assert_eq!(waits("argoproj.io", tolerations), None, "another program may fill it in");
         assert_eq!(waits("example.com", json!({"metadata": {"name": "{{ a }}"}})).as_deref(), Some("metadata.name"));
         let key = json!({"spec": {"nodeSelector": {"{{ .key }}": "a"}}});
-        assert_eq!(waits("", key).as_deref(), Some("spec.nodeSelector.{{ .key }}"));
+        assert_eq!(waits("", key).as_deref(), Some("spec.nodeSelector[{{ .key }}]"));
         let free = json!({"metadata": {"annotations": {"a": "{{ b }}"}}, "spec": {"containers": [{"args": ["{{ c }}"], "image": "{{ d }}"}]}});
         assert_eq!(waits("", free), None);
         assert_eq!(waits("", json!({"metadata": {"name": "{{ a }}", "uid": "b"}})), None, "it is in a cluster");
