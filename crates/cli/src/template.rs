@@ -35,10 +35,7 @@ pub fn placeholder(group: &str, json: &str) -> Option<(String, String)> {
     if metadata.is_some_and(|metadata| metadata.get("uid").is_some()) {
         return None;
     }
-    let of_metadata = OF_METADATA.iter().find_map(|name| {
-        let (path, text) = within(&format!("metadata.{name}"), metadata?.get(name)?)?;
-        Some((path, text))
-    });
+    let of_metadata = OF_METADATA.iter().find_map(|name| within(&format!("metadata.{name}"), metadata?.get(name)?));
     of_metadata.or_else(|| GROUPS.contains(&group).then(|| below("", &object))?)
 }
 
