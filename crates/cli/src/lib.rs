@@ -21,6 +21,8 @@ pub mod module;
 mod nearest;
 pub mod origin;
 pub mod output;
+mod pairs;
+mod plain;
 pub mod plugin;
 mod reading;
 pub mod report;
@@ -29,6 +31,7 @@ mod rollout;
 #[cfg(feature = "server")]
 pub mod serve;
 pub mod settings;
+mod template;
 mod transfer;
 
 /// What to do if you need wasmtime or the server and this build lacks them.
