@@ -138,6 +138,33 @@ push: ## Push the module: REGISTRY=HOST[/PATH], PUSH_OPTIONS=--insecure for plai
 	cargo run --quiet $(LOCKED) --release --package placement-guard-cli -- \
 		push $(MODULE) $(REGISTRY)/placement-guard:v$(VERSION) $(PUSH_OPTIONS)
 
+.PHONY: linux
+linux: ## Build the program for Linux without libraries, target/linux/*/placement-guard: x86-64 and arm64, where a linker is at hand
+	@for architecture in amd64 arm64; do \
+		code=0; .ci/build-linux $$architecture || code=$$?; \
+		if (( code == 3 )); then echo "the program for $$architecture is left out" >&2; \
+		elif (( code )); then exit $$code; fi; \
+	done
+
+.PHONY: image
+image: module linux sbom ## Assemble the image of the server without a daemon, an OCI layout in target/image/
+	cargo build --quiet $(LOCKED) --workspace --bin release
+	SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct)} $(BUILT)/release image "$$(git rev-parse HEAD)"
+
+.PHONY: image-test
+image-test: ## Start the server in the image that `make image` assembled, and let it look up names and check certificates
+	PLACEMENT_GUARD_LAYOUT=target/image cargo test $(LOCKED) --workspace --test image
+
+.PHONY: push-image
+push-image: ## Push the image that `make image` assembled: REGISTRY=HOST[/PATH], PUSH_OPTIONS=--insecure for plain HTTP on loopback
+	@if [[ -z "$(REGISTRY)" ]]; then echo "push-image: say where to, as in make push-image REGISTRY=ghcr.io/you" >&2; exit 2; fi
+	cargo build --quiet $(LOCKED) --workspace --bin placement-guard
+	$(BUILT)/placement-guard push target/image $(REGISTRY)/provider:v$(VERSION) $(PUSH_OPTIONS)
+
+.PHONY: release
+release: ## Build everything that a release has from the tag of the version, in target/release-files/: half an hour
+	.ci/release
+
 .PHONY: exhaustive
 exhaustive: ## Ask every small question, against an oracle: half an hour; EVERY=100 asks one in 100
 	cargo run --quiet $(LOCKED) --profile proofs --package proofs -- exhaustive $(or $(EVERY),1)

@@ -39,6 +39,11 @@ impl Kind {
         }
     }
 
+    /// The kind of this name.
+    pub fn named(name: &str) -> Option<Kind> {
+        Kind::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+
     /// As in RBAC rules.
     pub fn resource(self) -> &'static str {
         match self {

@@ -6,7 +6,7 @@ use super::access_modes::AccessModesRule;
 use super::csi_driver_tokens::CsiDriverTokens;
 use super::local_volumes::LocalVolumes;
 use super::node_taints::NodeTaints;
-use super::rule::Rule;
+use super::rule::{Reads, Rule};
 use super::section::Scope;
 use super::tolerations::Tolerations;
 use super::volume_binding::VolumeBinding;
@@ -79,12 +79,10 @@ impl Settings {
 
     /// The kinds of objects that must be readable in the cluster for these settings to do what they say, each once, in the
     /// order of [`Kind`].
-    pub fn needs(&self) -> Vec<Kind> {
-        let mut kinds = Vec::new();
-        for (_, rule) in &self.sections {
-            kinds.extend(rule.needs());
-        }
-        Kind::ALL.into_iter().filter(|kind| kinds.contains(kind)).collect()
+    pub fn needs(&self) -> Vec<(Kind, Reads)> {
+        let needs: Vec<(Kind, Reads)> = self.sections.iter().flat_map(|(_, rule)| rule.needs()).collect();
+        let reads = |kind| needs.iter().filter(|(of, _)| *of == kind).map(|(_, reads)| *reads).max();
+        Kind::ALL.into_iter().filter_map(|kind| Some((kind, reads(kind)?))).collect()
     }
 }
 

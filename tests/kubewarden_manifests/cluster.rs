@@ -45,7 +45,7 @@ fn needs(settings: &Value) -> BTreeSet<Kind> {
     let settings = settings.to_string();
     let document = field::parse(settings.as_bytes()).expect("settings are JSON");
     let settings = read_settings(&Field::root("settings", &document)).unwrap_or_else(|error| panic!("{error:?}"));
-    settings.needs().into_iter().collect()
+    settings.needs().into_iter().map(|(kind, _)| kind).collect()
 }
 
 fn granted(spec: &Spec) -> BTreeSet<Kind> {

@@ -8,6 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use host::Module;
 use hyper_util::server::graceful::GracefulShutdown;
+use placement_guard::kubernetes::kind::Kind;
+use placement_guard::rules::rule::Reads;
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;
@@ -16,7 +18,7 @@ use tokio_rustls::rustls::crypto::ring;
 use crate::admit::Admit;
 use crate::body::Bodies;
 use crate::client_identity::{AskedFor, Clients};
-use crate::cluster::{Access, Cluster, Kind, Reading, Reads};
+use crate::cluster::{Access, Cluster, Reading};
 use crate::config::Config;
 use crate::error::CannotServe;
 use crate::evaluation::Pool;

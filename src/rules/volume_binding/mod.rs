@@ -19,7 +19,7 @@ use crate::logic::{Budget, Exhausted};
 use crate::rules::cluster::{Live, Missing, Unread, WhenUnreadable};
 use crate::rules::decision::Report;
 use crate::rules::finding::{Code, Few, Severity};
-use crate::rules::rule::{Rule, Stopped};
+use crate::rules::rule::{Reads, Rule, Stopped};
 use crate::rules::section::{level, only_keys, when_cluster_unreadable};
 
 /// The section's settings.
@@ -42,10 +42,16 @@ impl VolumeBinding {
 }
 
 impl Rule for VolumeBinding {
-    fn needs(&self) -> Vec<Kind> {
-        let mut kinds = vec![Kind::Node, Kind::Pod, Kind::PersistentVolume, Kind::PersistentVolumeClaim];
-        kinds.extend(self.unreachable_together.map(|_| Kind::StorageClass));
-        kinds
+    // A claim keeps its volume and a node its labels, so they may be held; a pod and a volume are read as they are now.
+    fn needs(&self) -> Vec<(Kind, Reads)> {
+        let mut needs = vec![
+            (Kind::Node, Reads::All),
+            (Kind::Pod, Reads::Single),
+            (Kind::PersistentVolume, Reads::Single),
+            (Kind::PersistentVolumeClaim, Reads::All),
+        ];
+        needs.extend(self.unreachable_together.map(|_| (Kind::StorageClass, Reads::All)));
+        needs
     }
 
     fn judge(

@@ -67,7 +67,9 @@ impl Setting {
     fn needs(&self) -> Option<Vec<Kind>> {
         let text = self.settings.to_string();
         let document = field::parse(text.as_bytes()).expect("settings are JSON");
-        read_settings(&Field::root("settings", &document)).ok().map(|settings| settings.needs())
+        read_settings(&Field::root("settings", &document))
+            .ok()
+            .map(|settings| settings.needs().into_iter().map(|(kind, _)| kind).collect())
     }
 
     fn section(&self) -> &str {

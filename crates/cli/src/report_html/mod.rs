@@ -83,7 +83,7 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Complaint> {
         Some(nodes) => Surroundings::of_nodes(nodes),
         None => Surroundings::read(given, settings),
     })?;
-    let mut read = Read::default();
+    let mut read = Read::within(arguments.given.namespace());
     let asked = asked(arguments, &config, &mut read)?;
     read.warn();
     read.complete(arguments.reading.strict)?;

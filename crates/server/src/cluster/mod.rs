@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Modules ask as they ask Kubewarden's policy server, and get its answers and its error messages. There are three
-//! differences. Only some fields are held ([`Kind`]). Nothing waits for the API server without a limit. And objects of which
+//! differences. Only some fields are held ([`kind::kept`]). Nothing waits for the API server without a limit. And objects of which
 //! the API server has not been heard for a minute are not answered any more: the policy server would go on with what it has.
 
 mod access;
@@ -14,7 +14,6 @@ mod fields;
 mod kind;
 mod limits;
 mod mirror;
-mod needs;
 mod once;
 mod pages;
 mod reader;
@@ -26,14 +25,15 @@ use std::fmt;
 use std::sync::Arc;
 
 use kube::Client;
-use serde_json::Value;
+use placement_guard::kubernetes::kind::Kind;
+use placement_guard::rules::rule::Reads;
+use placement_guard::verdict;
 use tokio::runtime::Handle;
 use tokio::task::AbortHandle;
 
 pub use access::{Access, NoAccess};
-pub use kind::{Kind, Resource};
+pub use kind::{Resource, resource};
 pub use limits::Limits;
-pub use needs::Reads;
 pub use once::{CannotRead, read_once};
 pub use reader::Reader;
 pub use trouble::Cause;
@@ -54,8 +54,7 @@ pub struct Reading {
 impl Reading {
     /// The kinds to read under these settings, which are JSON. What the options name may be listed.
     pub fn kinds_under(&self, settings: Option<&str>) -> BTreeMap<Kind, Reads> {
-        let settings: Value = settings.and_then(|settings| serde_json::from_str(settings).ok()).unwrap_or_default();
-        let mut kinds = needs::kinds(&settings);
+        let mut kinds: BTreeMap<Kind, Reads> = settings.into_iter().flat_map(verdict::needs).collect();
         kinds.extend(self.kinds.iter().map(|kind| (*kind, Reads::All)));
         kinds
     }

@@ -9,8 +9,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 use crate::hostile::{self, ACCEPTS, BABBLES, EATS, LIES, LOOPS};
-use running_server::pki::{Ca, GATEKEEPER, Pair};
 use crate::query::{provider_request, provider_response};
+use running_server::pki::{Ca, GATEKEEPER, Pair};
 use running_server::running::{Running, bounds, start};
 
 fn accepted(key: &str) -> Value {

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use placement_guard::kubernetes::kind::Kind;
 use placement_guard::kubewarden;
 use serde_json::{Value, json};
-use server::cluster::{Access, Kind, Reading};
+use server::cluster::{Access, Reading};
 use testkit::Case;
 use testkit::api_server::ApiServer;
 use testkit::fake_host::Cause;
@@ -26,7 +27,7 @@ fn served(case: &Case) -> Option<ApiServer> {
             return Some(api);
         }
         for kind in Kind::ALL.into_iter().filter(|kind| unreadable == "*" || unreadable == kind.name()) {
-            let resource = kind.resource().plural;
+            let resource = kind.resource();
             match cause {
                 Cause::Forbidden => ["get", "list", "watch"].into_iter().for_each(|verb| api.forbid(verb, resource)),
                 Cause::NotServed => api.unserve(resource),

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use host::{Host, Limits, Memory, Module};
+use placement_guard::kubernetes::kind::Kind;
 use serde_json::json;
-use server::cluster::{Access, Kind, Reading};
+use server::cluster::{Access, Reading};
 
 use crate::cluster::{Fixture, limits};
 use crate::hostile::{self, ACCEPTS};
