@@ -87,6 +87,19 @@ fn every_value_of_the_schema_has_a_default() {
 }
 
 #[test]
+fn every_rule_has_a_constraint_in_the_values() {
+    let schema: Value = serde_json::from_str(&templates::chart_values::text().unwrap()).unwrap();
+    let known: BTreeSet<&str> =
+        schema["definitions"]["Constraints"]["properties"].as_object().unwrap().keys().map(String::as_str).collect();
+    let rules: BTreeSet<&str> = templates::RULES.iter().map(|rule| rule.section).collect();
+    assert_eq!(known, rules);
+    let values = yaml("values.yaml");
+    let shown: BTreeSet<&str> =
+        values["gatekeeper"]["constraints"].as_object().unwrap().keys().map(String::as_str).collect();
+    assert_eq!(shown, rules);
+}
+
+#[test]
 fn settings_in_the_values_are_accepted_and_refused_as_they_are_elsewhere() {
     let (schema, settings_alone) = (schema(), jsonschema::validator_for(&templates::schema::value()).unwrap());
     let (mut accepted, mut refused) = (0, 0);

@@ -37,7 +37,8 @@ const NEEDS: &[(&str, &[Kind])] = &[
     ("localVolumes.overlap", &[Kind::PersistentVolume]),
     ("volumeBinding", &[Kind::Node, Kind::PersistentVolumeClaim, Kind::PersistentVolume, Kind::StorageClass]),
     ("nodeTaints.evictions", &[Kind::Pod]),
-    ("csiDriverTokens.rollout", &[Kind::CsiNode, Kind::Node, Kind::DaemonSet]),
+    ("csiDriverTokens.rollout", &[Kind::CsiNode, Kind::Node]),
+    ("csiDriverTokens.rollout.nodePlugins", &[Kind::DaemonSet]),
     ("accessModes.sharedClaims", &[Kind::Pod, Kind::PersistentVolumeClaim]),
     ("tolerations.attraction", &[Kind::Node]),
 ];
@@ -61,6 +62,9 @@ mod tests {
         let both = json!({"volumeNodeAffinity": {"whileInUse": "deny"}, "localVolumes": {"overlap": "warn"}});
         assert_eq!(of(both), ["Node", "Pod", "PersistentVolumeClaim", "PersistentVolume", "VolumeAttachment"]);
         assert_eq!(of(json!({"volumeBinding": {}})).len(), 4);
+        // The role in `policies/webhook/cluster-reader.yaml` grants DaemonSets for the plug-ins alone.
+        assert_eq!(of(json!({"csiDriverTokens": {"rollout": {}}})), ["Node", "CSINode"]);
+        assert_eq!(of(json!({"csiDriverTokens": {"rollout": {"nodePlugins": []}}})), ["Node", "CSINode", "DaemonSet"]);
         assert_eq!(of(json!([7])), [""; 0]);
     }
 }
