@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"os"
 	"strings"
-
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // doorOfGatekeeper walks through the second door of docs/start.md: the chart as a provider, from nothing to nothing.
@@ -24,9 +22,11 @@ func (c *cluster) doorOfGatekeeper(ctx context.Context) error {
 	if err := p.storeSecret(ctx, "gatekeeper-webhook-server-cert", map[string][]byte{"ca.crt": c.authority.pem}); err != nil {
 		return err
 	}
-	stop := p.meanwhile(ctx, p.issues, p.starts, p.provides, c.valuesAreTaken)
-	if err := errors.Join(c.walk(ctx, "I run Gatekeeper"), stop()); err != nil {
-		return err
+	stop := p.meanwhile(ctx, p.issues, p.starts, p.provides)
+	err = c.walk(ctx, "I run Gatekeeper", c.valuesAreTaken)
+	// What went wrong there may say why a command failed.
+	if played := stop(); err != nil {
+		return errors.Join(err, played)
 	}
 	p.stops()
 	if err := p.forgets(ctx, "gatekeeper-webhook-server-cert", "placement-guard-ca", "placement-guard-tls"); err != nil {
@@ -71,18 +71,13 @@ func (c *cluster) collects(ctx context.Context) error {
 	return nil
 }
 
-// valuesAreTaken rehearses, once the kinds of the constraints are there, everything that the chart makes of many values.
+// valuesAreTaken lets the API server check, without storing it, what the chart makes of many values. The kinds of the
+// constraints must be there.
 func (c *cluster) valuesAreTaken(ctx context.Context) error {
-	done := c.file("values-are-taken")
-	if _, err := os.Stat(done); err == nil {
-		return nil
+	ca, err := c.authorityFile()
+	if err != nil {
+		return err
 	}
-	constraint := object("{apiVersion: constraints.gatekeeper.sh/v1beta1, kind: PlacementGuardVolumeNodeAffinity, metadata: {name: volume-node-affinity}}")
-	if _, err := c.api.get(ctx, constraint); err != nil {
-		// Not yet.
-		return nil
-	}
-	ca := c.file("some-ca.crt")
 	pem, err := os.ReadFile(ca)
 	if err != nil {
 		return err
@@ -91,30 +86,13 @@ func (c *cluster) valuesAreTaken(ctx context.Context) error {
 		// In a namespace that exists, under names that no release has.
 		each.name, each.namespace = "rehearsed", "gatekeeper-system"
 		each.values = strings.Replace(each.values, "fullnameOverride: judge", "", 1)
-		found, err := c.renderedAs(ctx, each)
-		if err != nil {
+		if _, err := c.renderedAs(ctx, each); err != nil {
 			return err
 		}
-		for _, object := range found {
-			if err := c.rehearse(ctx, object); err != nil {
-				return fmt.Errorf("%s: %s `%s`: %w", each.what, object.GetKind(), object.GetName(), err)
-			}
+		if _, err := c.shell(ctx, "kubectl apply --server-side --force-conflicts --field-manager=rehearsal --dry-run=server "+
+			"--validate=strict --filename="+c.file("rendered.yaml")); err != nil {
+			return fmt.Errorf("%s: %w", each.what, err)
 		}
 	}
-	return os.WriteFile(done, nil, 0o600)
-}
-
-// rehearse asks the API server to take an object without storing it.
-func (c *cluster) rehearse(ctx context.Context, object *unstructured.Unstructured) error {
-	if stored, err := c.api.get(ctx, object); err == nil {
-		// The templates, the constraints and the provider have the same name in every release.
-		object = object.DeepCopy()
-		object.SetResourceVersion(stored.GetResourceVersion())
-		object.SetName(object.GetName() + "-rehearsed")
-		if object.GetKind() == "ConstraintTemplate" {
-			return nil
-		}
-	}
-	object.SetResourceVersion("")
-	return c.api.create(ctx, object, true)
+	return nil
 }

@@ -42,18 +42,22 @@ func (c *cluster) play(namespace string) (*played, error) {
 	return p, nil
 }
 
-// meanwhile plays while something else runs that waits for it, and returns what went wrong.
+// meanwhile plays while commands run that wait for it. The function that stops it returns what went wrong last, which may be
+// that something has just been removed.
 func (p *played) meanwhile(ctx context.Context, turns ...func(context.Context) error) (stop func() error) {
 	ctx, cancel := context.WithCancel(ctx)
 	ended := make(chan error)
 	go func() {
 		var last error
 		for ctx.Err() == nil {
+			var failed error
 			for _, turn := range turns {
-				// What is asked while the API server changes its mind, or at the end, may fail.
-				if last = turn(ctx); last != nil {
+				if failed = turn(ctx); failed != nil {
 					break
 				}
+			}
+			if ctx.Err() == nil {
+				last = failed
 			}
 			select {
 			case <-ctx.Done():
@@ -64,10 +68,7 @@ func (p *played) meanwhile(ctx context.Context, turns ...func(context.Context) e
 	}()
 	return func() error {
 		cancel()
-		if err := <-ended; err != nil && !errors.Is(err, context.Canceled) {
-			return err
-		}
-		return nil
+		return <-ended
 	}
 }
 

@@ -64,6 +64,9 @@ func (c *cluster) overlaysAreThePolicies(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		for _, found := range []named{expected, actual} {
+			inOneLine(found)
+		}
 		if policies < 6 || !reflect.DeepEqual(expected, actual) {
 			before, _ := yaml.Marshal(expected)
 			after, _ := yaml.Marshal(actual)
@@ -71,6 +74,18 @@ func (c *cluster) overlaysAreThePolicies(ctx context.Context) error {
 		}
 	}
 	return c.ownOverlay(ctx)
+}
+
+// inOneLine folds the conditions of policies: kustomize breaks their lines in other places.
+func inOneLine(found named) {
+	for _, policy := range found.kinds("ClusterAdmissionPolicy") {
+		conditions, _, _ := unstructured.NestedSlice(policy.Object, "spec", "matchConditions")
+		for _, condition := range conditions {
+			members := condition.(map[string]any)
+			members["expression"] = strings.Join(strings.Fields(members["expression"].(string)), " ")
+		}
+		_ = unstructured.SetNestedSlice(policy.Object, conditions, "spec", "matchConditions")
+	}
 }
 
 // ownOverlay builds the example in policies/kubewarden/README.md, with the overlay of this repository below it.
@@ -142,9 +157,10 @@ func (c *cluster) doorOfKubewarden(ctx context.Context) error {
 	}
 	k := &kubewarden{played: *p}
 	stop := k.meanwhile(ctx, k.reports, k.asks, k.releasesVolumes)
-	err = errors.Join(c.walk(ctx, "I run Kubewarden"), stop())
-	if err != nil {
-		return err
+	err = c.walk(ctx, "I run Kubewarden", nil)
+	// What went wrong there may say why a command failed.
+	if played := stop(); err != nil {
+		return errors.Join(err, played)
 	}
 	k.stops()
 	if err := c.api.delete(ctx, k.configuration("Ignore", nil)); err != nil {

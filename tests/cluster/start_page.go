@@ -49,14 +49,20 @@ func (c *cluster) door(heading string) ([]step, error) {
 }
 
 // walk runs the commands of a door as they are written. A command that shows a refusal must fail, and every other must work.
-// What a policy or a constraint does comes into force after a moment.
-func (c *cluster) walk(ctx context.Context, heading string) error {
+// What a policy or a constraint does comes into force after a moment. Something may be done before the last command, which
+// tidies up.
+func (c *cluster) walk(ctx context.Context, heading string, beforeLast func(context.Context) error) error {
 	steps, err := c.door(heading)
 	if err != nil {
 		return err
 	}
 	refusals := 0
-	for _, step := range steps {
+	for i, step := range steps {
+		if i == len(steps)-1 && beforeLast != nil {
+			if err := beforeLast(ctx); err != nil {
+				return err
+			}
+		}
 		isRefused := strings.Contains(strings.Join(step.shows, "\n"), "denied the request")
 		try := func() error {
 			printed, err := c.shell(ctx, step.command)

@@ -75,10 +75,12 @@ fn every_value_of_the_schema_has_a_default() {
             Value::Null if name == "global" => {}
             Value::Null => lacking.push(name.clone()),
             Value::Object(members) => {
-                let definition = value["anyOf"][0]["$ref"].as_str().and_then(|path| path.strip_prefix("#/definitions/"));
+                let definition =
+                    value["anyOf"][0]["$ref"].as_str().and_then(|path| path.strip_prefix("#/definitions/"));
                 let Some(definition) = definition else { continue };
                 let known = schema["definitions"][definition]["properties"].as_object().unwrap();
-                lacking.extend(known.keys().filter(|key| !members.contains_key(*key)).map(|key| format!("{name}.{key}")));
+                lacking
+                    .extend(known.keys().filter(|key| !members.contains_key(*key)).map(|key| format!("{name}.{key}")));
             }
             _ => {}
         }
@@ -155,7 +157,8 @@ fn the_table_of_what_settings_read_says_what_the_library_says() {
         reading += usize::from(!needs.is_empty());
     }
     assert!(reading > 20, "only {reading} settings read the cluster");
-    let all: BTreeSet<_> = chart::files().unwrap().iter().filter(|(path, _)| path == "files/reads.yaml").cloned().collect();
+    let all: BTreeSet<_> =
+        chart::files().unwrap().iter().filter(|(path, _)| path == "files/reads.yaml").cloned().collect();
     let table: Value = serde_saphyr::from_str(&all.first().unwrap().1).unwrap();
     let named: BTreeSet<&str> = table["settings"]
         .as_array()
