@@ -11,7 +11,7 @@ NOOP := target/noop-policy.wasm
 BUILT := $(or $(CARGO_TARGET_DIR),target)/debug
 # Where these programs, whose compiler of modules is slow, keep what they compiled; `cargo test` has it from its settings.
 export PLACEMENT_GUARD_COMPILED := $(CURDIR)/target/compiled-modules
-SIZE_LIMIT := 720000
+SIZE_LIMIT := 600000
 # Of the workspace: the first in the file.
 VERSION := $(shell sed -n 's/^version = "\(.*\)"$$/\1/p' Cargo.toml | head -n 1)
 LOCKED := $(if $(wildcard Cargo.lock),--locked)
@@ -22,7 +22,8 @@ help: ## List the targets
 
 .PHONY: module
 module: ## Build the policy module, target/placement-guard.wasm, annotated for Kubewarden
-	.ci/build-wasm placement-guard target/placement-guard.plain.wasm
+	.ci/build-wasm placement-guard target/placement-guard.built.wasm
+	.ci/shrink-wasm target/placement-guard.built.wasm target/placement-guard.plain.wasm
 	cargo build --quiet $(LOCKED) --workspace --bin annotate
 	$(BUILT)/annotate \
 		--metadata metadata.yml --output $(MODULE) target/placement-guard.plain.wasm
@@ -90,7 +91,8 @@ bless: module ## Rewrite the golden files from what the module does now; review 
 
 .PHONY: bench
 bench: module ## Measure: the algebra natively, an audit of 50,000 objects, and the module next to a no-op policy
-	.ci/build-wasm noop-policy $(NOOP)
+	.ci/build-wasm noop-policy target/noop-policy.built.wasm
+	.ci/shrink-wasm target/noop-policy.built.wasm $(NOOP)
 	cargo bench $(LOCKED) --workspace --bench '*'
 
 .PHONY: load
@@ -111,7 +113,7 @@ rego-bench: ## Measure the templates on objects with many entries, in Gatekeeper
 	target/cluster/gatekeeper-cases cost policies/gatekeeper/templates policies/gatekeeper/constraints
 
 .PHONY: size
-size: ## Print the module's size, and fail above 720,000 bytes
+size: ## Print the module's size, and fail above 600,000 bytes
 	@bytes=$$(wc -c <$(MODULE)); echo "$(MODULE): $$bytes bytes of at most $(SIZE_LIMIT)"; \
 	if (( bytes > $(SIZE_LIMIT) )); then echo "the module is larger than it may be" >&2; exit 1; fi
 
@@ -121,6 +123,33 @@ push: ## Push the module: REGISTRY=HOST[/PATH], PUSH_OPTIONS=--insecure for plai
 	$(MAKE) --no-print-directory module
 	cargo run --quiet $(LOCKED) --release --package placement-guard-cli -- \
 		push $(MODULE) $(REGISTRY)/placement-guard:v$(VERSION) $(PUSH_OPTIONS)
+
+.PHONY: linux
+linux: ## Build the program for Linux without libraries, target/linux/*/placement-guard: x86-64 and arm64, where a linker is at hand
+	@for architecture in amd64 arm64; do \
+		code=0; .ci/build-linux $$architecture || code=$$?; \
+		if (( code == 3 )); then echo "the program for $$architecture is left out" >&2; \
+		elif (( code )); then exit $$code; fi; \
+	done
+
+.PHONY: image
+image: module linux sbom ## Assemble the image of the server without a daemon, an OCI layout in target/image/
+	cargo build --quiet $(LOCKED) --workspace --bin release
+	SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct)} $(BUILT)/release image "$$(git rev-parse HEAD)"
+
+.PHONY: image-test
+image-test: ## Start the server in the image that `make image` assembled, and let it look up names and check certificates
+	PLACEMENT_GUARD_LAYOUT=target/image cargo test $(LOCKED) --workspace --test image
+
+.PHONY: push-image
+push-image: ## Push the image that `make image` assembled: REGISTRY=HOST[/PATH], PUSH_OPTIONS=--insecure for plain HTTP on loopback
+	@if [[ -z "$(REGISTRY)" ]]; then echo "push-image: say where to, as in make push-image REGISTRY=ghcr.io/you" >&2; exit 2; fi
+	cargo build --quiet $(LOCKED) --workspace --bin placement-guard
+	$(BUILT)/placement-guard push target/image $(REGISTRY)/provider:v$(VERSION) $(PUSH_OPTIONS)
+
+.PHONY: release
+release: ## Build everything that a release has from the tag of the version, in target/release-files/: half an hour
+	.ci/release
 
 .PHONY: exhaustive
 exhaustive: ## Ask every small question, against an oracle: half an hour; EVERY=100 asks one in 100

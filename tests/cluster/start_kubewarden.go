@@ -39,7 +39,7 @@ func (c *cluster) overlaysAreThePolicies(ctx context.Context) error {
 	for mode, failurePolicy := range map[string]string{"monitor": "Ignore", "protect": "Fail"} {
 		var plain []*unstructured.Unstructured
 		for _, file := range files {
-			if name := filepath.Base(file); name == "all-rules.yaml" || name == "kustomization.yaml" {
+			if name := filepath.Base(file); has([]string{"all-rules.yaml", "kustomization.yaml", "volume-binding.yaml"}, name) {
 				continue
 			}
 			found, err := objects(file, nil)

@@ -6,6 +6,7 @@
 pub mod audit;
 pub mod check;
 pub mod cluster;
+pub mod command_line;
 pub mod complaint;
 pub mod completions;
 mod config;
@@ -20,6 +21,7 @@ pub mod module;
 mod nearest;
 pub mod origin;
 pub mod output;
+pub mod plugin;
 mod reading;
 pub mod report;
 mod request;

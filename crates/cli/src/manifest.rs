@@ -26,7 +26,33 @@ impl fmt::Display for Identity {
     }
 }
 
+/// Groups whose kinds belong to no namespace, or nearly so, and single kinds of other groups.
+const GROUPS_OF_THE_CLUSTER: [&str; 7] = [
+    "admissionregistration.k8s.io",
+    "apiextensions.k8s.io",
+    "apiregistration.k8s.io",
+    "karpenter.sh",
+    "node.k8s.io",
+    "scheduling.k8s.io",
+    "storage.k8s.io",
+];
+const KINDS_OF_THE_CLUSTER: [&str; 5] = ["ClusterRole", "ClusterRoleBinding", "Namespace", "Node", "PersistentVolume"];
+
+/// Whether objects of a kind of Kubernetes belong to no namespace. Of other kinds this is not known, and they count as
+/// belonging to one.
+pub fn belongs_to_no_namespace(group: &str, kind: &str) -> bool {
+    let is_of_group = GROUPS_OF_THE_CLUSTER.contains(&group) && kind != "CSIStorageCapacity";
+    is_of_group || matches!(group, "" | "rbac.authorization.k8s.io") && KINDS_OF_THE_CLUSTER.contains(&kind)
+}
+
 impl Identity {
+    /// Puts it into this namespace, unless it names one or its kind belongs to none.
+    pub fn belongs_to(&mut self, namespace: &str) {
+        if !belongs_to_no_namespace(&self.group, &self.kind) {
+            self.namespace.get_or_insert_with(|| namespace.to_owned());
+        }
+    }
+
     /// An object in words.
     pub fn described(kind: &str, namespace: Option<&str>, name: Option<&str>) -> String {
         match (namespace, name) {

@@ -39,6 +39,8 @@ impl Reading {
 #[derive(Debug, Default)]
 pub struct Read {
     pub omitted: Omitted,
+    /// The namespace of objects that name none.
+    namespace: Option<String>,
     /// What was named, and gave nothing that can be judged.
     pub hopeless: Vec<NotJudged>,
     /// In the file that is being read: what could be judged, and why the rest could not.
@@ -47,10 +49,18 @@ pub struct Read {
 }
 
 impl Read {
+    /// Where objects that name no namespace belong to this one.
+    pub fn within(namespace: Option<&str>) -> Self {
+        Read { namespace: namespace.map(str::to_owned), ..Read::default() }
+    }
+
     /// Takes a document as a manifest; what is not one is counted.
     pub fn manifest(&mut self, document: Document) -> Option<Manifest> {
         match Manifest::read(document) {
-            Ok(manifest) => {
+            Ok(mut manifest) => {
+                if let Some(namespace) = &self.namespace {
+                    manifest.identity.belongs_to(namespace);
+                }
                 self.took(&manifest.document);
                 Some(manifest)
             }

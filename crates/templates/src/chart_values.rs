@@ -8,7 +8,7 @@ use schemars::{JsonSchema, generate::SchemaSettings};
 use serde_json::{Map, Value, json};
 
 use crate::schema::{
-    AccessModes, CsiDriverTokens, LocalVolumes, NodeTaints, Settings, Tolerations, VolumeNodeAffinity,
+    AccessModes, CsiDriverTokens, LocalVolumes, NodeTaints, Settings, Tolerations, VolumeBinding, VolumeNodeAffinity,
 };
 
 /// The schema as it is committed in the chart. Helm reads draft 7 in every version that this chart supports.
@@ -152,6 +152,7 @@ pub struct Constraints {
     pub csi_driver_tokens: Option<Constraint<CsiDriverTokens>>,
     pub access_modes: Option<Constraint<AccessModes>>,
     pub local_volumes: Option<Constraint<LocalVolumes>>,
+    pub volume_binding: Option<Constraint<VolumeBinding>>,
 }
 
 /// What is different from the constraint in `policies/gatekeeper/constraints/`.

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 /// The path of each setting that can read the cluster, with the least value that makes it do so. A test fails when one is
 /// missing.
-const SWITCHES: [(&str, &str); 12] = [
+const SWITCHES: [(&str, &str); 14] = [
     ("volumeNodeAffinity.judgeBy", r#""liveNodes""#),
     ("volumeNodeAffinity.topology.fromLiveNodes", "true"),
     ("volumeNodeAffinity.strandedVolumes", r#""warn""#),
@@ -22,6 +22,8 @@ const SWITCHES: [(&str, &str); 12] = [
     ("accessModes.sharedClaims", r#""warn""#),
     ("localVolumes.missingNode", r#""warn""#),
     ("localVolumes.overlap", r#""warn""#),
+    ("volumeBinding", "{}"),
+    ("volumeBinding.unreachableTogether", r#""warn""#),
 ];
 
 /// Values of these settings that read nothing. An absent setting and null read nothing either.
@@ -35,7 +37,7 @@ pub fn needs(settings: &Value) -> Result<Vec<Kind>, String> {
     let text = settings.to_string();
     let document = field::parse(text.as_bytes()).map_err(|error| format!("{text}: {error:?}"))?;
     let settings = read_settings(&Field::root("settings", &document)).map_err(|error| format!("{text}: {error:?}"))?;
-    Ok(settings.needs())
+    Ok(settings.needs().into_iter().map(|(kind, _)| kind).collect())
 }
 
 /// The same by the table, for valid settings: what the templates of the chart compute.

@@ -73,12 +73,12 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Complaint> {
         if by_default { settings::of_text("the settings of `audit`", SETTINGS)? } else { settings::sets(named)? };
     let judge = Judge::new(sets, None, |settings| Surroundings::read(&arguments.given, settings))?;
 
-    let mut read = Read::default();
+    let mut read = Read::within(arguments.given.namespace());
     let (excludes, kinds) = (arguments.reading.excludes(&config)?, config.kinds());
     let (mut report, mut rollout) = (Report::default(), Rollout::default());
     let itself = if arguments.paths.is_empty() { arguments.given.live()? } else { None };
     let unlisted = match itself {
-        Some(live) => live::scan(&live, &judge, &mut read, &mut |manifest| {
+        Some(live) => live::scan(&live, arguments.given.namespace(), &judge, &mut read, &mut |manifest| {
             judge_manifest(&judge, &kinds, manifest, by_default, &mut report);
         }),
         None => {

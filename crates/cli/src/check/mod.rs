@@ -74,7 +74,7 @@ pub struct Arguments {
 }
 
 /// The three ways to ask.
-const USAGE: &str = "\
+pub const USAGE: &str = "\
 placement-guard check --settings <FILE> [OPTIONS] <PATH>...
        placement-guard check --settings <FILE> [OPTIONS] --before <PATH>... --after <PATH>...
        placement-guard check --settings <FILE> [OPTIONS] --since <REVISION> [PATH]...";
@@ -92,7 +92,7 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Complaint> {
         Some(nodes) => Surroundings::of_nodes(nodes),
         None => Surroundings::read(&arguments.given, settings),
     })?;
-    let mut read = Read::default();
+    let mut read = Read::within(arguments.given.namespace());
     let asked = asked(arguments, &config, &mut read)?;
     read.warn();
     read.complete(arguments.reading.strict)?;
