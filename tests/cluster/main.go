@@ -52,8 +52,14 @@ func run(ctx context.Context, repository, programs string) (err error) {
 		what string
 		do   func(context.Context) error
 	}{
+		{"the chart says the same as the manifests", cluster.chartSaysTheSame},
+		{"the chart can be rendered with many values", cluster.chartRenders},
 		{"etcd and the API server start", cluster.startControlPlane},
+		{"the chart is installed as a webhook, upgraded from an older one, and leaves nothing", cluster.chartAsWebhook},
+		{"the overlays for Kubewarden are its policies in another mode", cluster.overlaysAreThePolicies},
+		{"docs/start.md leads through the door of Kubewarden", cluster.doorOfKubewarden},
 		{"Gatekeeper starts", cluster.startGatekeeper},
+		{"docs/start.md leads through the door of Gatekeeper, with the chart, which leaves nothing", cluster.doorOfGatekeeper},
 		{"the provider starts with the built module", cluster.startProvider},
 		{"the API server takes our files as they are", cluster.applyFiles},
 		{"parameters that the settings do not know are refused when they are applied", cluster.wrongParameters},

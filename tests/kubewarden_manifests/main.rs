@@ -35,8 +35,41 @@ fn there_is_one_policy_for_each_file() {
     let found: BTreeSet<String> =
         entries.map(|entry| entry.expect("a file").file_name().to_string_lossy().into_owned()).collect();
     let mut expected: BTreeSet<String> = POLICIES.iter().map(|(name, _)| format!("{name}.yaml")).collect();
-    expected.extend(["README.md", "cluster-reader.yaml", "permissions.yaml"].map(String::from));
+    expected.extend(["README.md", "cluster-reader.yaml", "kustomization.yaml", "permissions.yaml"].map(String::from));
     assert_eq!(found, expected);
+}
+
+/// The kustomization of a folder below `policies/`.
+fn kustomization(folder: &str) -> serde_json::Value {
+    let path = format!("policies/{folder}/kustomization.yaml");
+    serde_saphyr::from_str(&read(&path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+#[test]
+fn the_kustomization_has_the_policy_of_each_rule_and_what_they_need() {
+    let single =
+        POLICIES.iter().map(|(name, _)| name.as_str()).filter(|name| *name != "all-rules" && *name != NEEDS_CLUSTER);
+    let expected: Vec<String> =
+        ["permissions", "cluster-reader"].into_iter().chain(single).map(|name| format!("{name}.yaml")).collect();
+    assert_eq!(kustomization("kubewarden")["resources"], json!(expected));
+}
+
+/// What comes out of them is tested with kustomize itself, in `make cluster-test`.
+#[test]
+fn each_overlay_sets_the_mode_of_its_name_and_the_failure_policy_that_belongs_to_it() {
+    for (mode, failure_policy) in [("monitor", "Ignore"), ("protect", "Fail")] {
+        let overlay = kustomization(&format!("kubewarden-overlays/{mode}"));
+        assert_eq!(overlay["resources"], json!(["../../kubewarden"]), "{mode}");
+        let patch = overlay["patches"][0]["patch"].as_str().expect("a patch");
+        let patch: serde_json::Value = serde_saphyr::from_str(patch).expect("YAML");
+        assert_eq!(
+            patch,
+            json!([
+                {"op": "replace", "path": "/spec/mode", "value": mode},
+                {"op": "replace", "path": "/spec/failurePolicy", "value": failure_policy},
+            ])
+        );
+    }
 }
 
 #[test]

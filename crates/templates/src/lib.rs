@@ -1,9 +1,13 @@
 //! The table of rules, and what is generated from the types of their settings: the JSON Schema, and with the Rego in
-//! `policies/gatekeeper/rego/` the ConstraintTemplates; the page of the settings; and the configuration of the plain webhook.
+//! `policies/gatekeeper/rego/` the ConstraintTemplates; the page of the settings; the configuration of the plain webhook; and the
+//! files of the Helm chart.
 
+pub mod chart;
+pub mod chart_values;
 pub mod findings;
 pub mod findings_page;
 pub mod openapi;
+pub mod reads;
 pub mod rule_files;
 pub mod schema;
 pub mod settings_page;
