@@ -113,7 +113,7 @@ fn asked(arguments: &Arguments, config: &Config, read: &mut Read) -> Result<Vec<
     if let Some(since) = since {
         let git::Change { before, after, asked_for } = git::change(since, to.as_deref(), requests, &excludes)?;
         let (mut old, mut new) = (Vec::new(), Vec::new());
-        let mut older = Read::default();
+        let mut older = Read::within(arguments.given.namespace());
         older.contents(&before.files, &mut |older, document| old.extend(older.manifest(document)));
         read.contents(&after.files, &mut |read, document| new.extend(read.manifest(document)));
         older.warn_of_older(since, read, |name| after.files.iter().any(|(file, _)| file == name));
