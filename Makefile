@@ -70,8 +70,12 @@ npm-test: npm ## Test the npm package in Node, in TypeScript and in a browser
 	node --test --test-reporter=spec crates/js/tests/*.test.mjs
 
 .PHONY: cluster-test
-cluster-test: module ## A real API server with Gatekeeper, from their Go packages: ten minutes the first time, then one
+cluster-test: module ## A real control plane with Gatekeeper, from their Go packages: twelve minutes the first time, then three
 	.ci/cluster-test
+
+.PHONY: cluster-bench
+cluster-bench: module ## Measure what judging bindings costs the real scheduler, next to webhooks that accept at once
+	.ci/cluster-test bench
 
 .PHONY: compiled-once
 compiled-once: ## Fail where the demo, the tests and the cluster tests do not share what cargo compiles

@@ -20,6 +20,35 @@ func (c *cluster) plainWebhook(ctx context.Context) error {
 	if err := c.removeGatekeeper(ctx); err != nil {
 		return err
 	}
+	if err := c.registerWebhook(ctx); err != nil {
+		return err
+	}
+	if err := c.warnsThroughWebhook(ctx); err != nil {
+		return fmt.Errorf("as shipped: %w", err)
+	}
+	// From warnings to refusals, as the README says it.
+	c.provider.process.stop()
+	if err := c.runDeployment(ctx, true); err != nil {
+		return err
+	}
+	if err := c.changeWebhook(ctx, func(each map[string]any) { each["failurePolicy"] = "Fail" }); err != nil {
+		return err
+	}
+	return c.refusesThroughWebhook(ctx)
+}
+
+// onlyWebhook does the same where there never was a Gatekeeper.
+func (c *cluster) onlyWebhook(ctx context.Context) error {
+	authority, err := newAuthority("placement-guard-ca")
+	if err != nil {
+		return err
+	}
+	c.provider = &provider{authority: authority}
+	return c.registerWebhook(ctx)
+}
+
+// registerWebhook runs our Deployment as it is, and has the API server ask it.
+func (c *cluster) registerWebhook(ctx context.Context) error {
 	for _, file := range []string{"deployment.yaml", "settings.yaml"} {
 		if err := c.applyOurs(ctx, file); err != nil {
 			return err
@@ -42,21 +71,7 @@ func (c *cluster) plainWebhook(ctx context.Context) error {
 	if err := c.applyOurs(ctx, "webhook.yaml"); err != nil {
 		return err
 	}
-	if err := c.injectCA(ctx); err != nil {
-		return err
-	}
-	if err := c.warnsThroughWebhook(ctx); err != nil {
-		return fmt.Errorf("as shipped: %w", err)
-	}
-	// From warnings to refusals, as the README says it.
-	c.provider.process.stop()
-	if err := c.runDeployment(ctx, true); err != nil {
-		return err
-	}
-	if err := c.changeWebhook(ctx, func(each map[string]any) { each["failurePolicy"] = "Fail" }); err != nil {
-		return err
-	}
-	return c.refusesThroughWebhook(ctx)
+	return c.injectCA(ctx)
 }
 
 func (c *cluster) removeGatekeeper(ctx context.Context) error {
