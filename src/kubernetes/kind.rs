@@ -8,17 +8,19 @@ pub enum Kind {
     PersistentVolume,
     PersistentVolumeClaim,
     VolumeAttachment,
+    StorageClass,
     CsiNode,
     DaemonSet,
 }
 
 impl Kind {
-    pub const ALL: [Kind; 7] = [
+    pub const ALL: [Kind; 8] = [
         Kind::Node,
         Kind::Pod,
         Kind::PersistentVolume,
         Kind::PersistentVolumeClaim,
         Kind::VolumeAttachment,
+        Kind::StorageClass,
         Kind::CsiNode,
         Kind::DaemonSet,
     ];
@@ -31,6 +33,7 @@ impl Kind {
             Kind::PersistentVolume => "PersistentVolume",
             Kind::PersistentVolumeClaim => "PersistentVolumeClaim",
             Kind::VolumeAttachment => "VolumeAttachment",
+            Kind::StorageClass => "StorageClass",
             Kind::CsiNode => "CSINode",
             Kind::DaemonSet => "DaemonSet",
         }
@@ -44,6 +47,7 @@ impl Kind {
             Kind::PersistentVolume => "persistentvolumes",
             Kind::PersistentVolumeClaim => "persistentvolumeclaims",
             Kind::VolumeAttachment => "volumeattachments",
+            Kind::StorageClass => "storageclasses",
             Kind::CsiNode => "csinodes",
             Kind::DaemonSet => "daemonsets",
         }
@@ -58,7 +62,7 @@ impl Kind {
     pub fn api_version(self) -> &'static str {
         match self {
             Kind::Node | Kind::Pod | Kind::PersistentVolume | Kind::PersistentVolumeClaim => "v1",
-            Kind::VolumeAttachment | Kind::CsiNode => "storage.k8s.io/v1",
+            Kind::VolumeAttachment | Kind::StorageClass | Kind::CsiNode => "storage.k8s.io/v1",
             Kind::DaemonSet => "apps/v1",
         }
     }

@@ -17,6 +17,7 @@ pub mod owner;
 pub mod paths;
 pub mod picked;
 pub mod pod;
+pub mod pod_claims;
 pub mod request;
 pub mod storage_class;
 pub mod toleration;

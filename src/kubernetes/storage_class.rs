@@ -37,7 +37,7 @@ impl<'v> StorageClass<'v> {
     }
 }
 
-/// The class of a PersistentVolume; empty when it has none. Claims without a class are bound to such volumes at once
+/// The class of a PersistentVolume, which claims name in the same way; empty when it has none. Claims without a class are bound to such volumes at once
 /// (`IsDelayBindingMode`). The annotation comes before the field (`GetPersistentVolumeClass`, component-helpers, Kubernetes
 /// 1.36).
 ///
