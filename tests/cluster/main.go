@@ -131,6 +131,7 @@ type cluster struct {
 	provider   *provider
 	client     *kubernetes.Clientset
 	scheduler  *process
+	gate       *gate
 	// What a step saw, for the line that is printed of it.
 	seen string
 }

@@ -23,11 +23,15 @@ func (c *cluster) scheduling() []step {
 		{"the forecast of an eviction is what the taint-eviction controller does", c.forecastEvictions},
 		{"tokens move to secrets when the last straggler is done", c.rolloutGate},
 		{"the second pod on a ReadWriteOncePod claim is named, and the scheduler agrees", c.sharedClaim},
+		{"a volume moves between the scheduler's decision and its binding", c.race},
+		{"two volumes that no node has together are called so, and the scheduler agrees", c.unreachableTogether},
+		{"the API server is restarted in the middle of a burst", c.restartInBurst},
 	}
 }
 
 const schedulingSettings = `
 nodeTaints: {evictions: warn}
+volumeBinding: {unreachableTogether: warn}
 accessModes: {sharedClaims: warn}
 csiDriverTokens:
   rollout:
@@ -291,7 +295,7 @@ func (c *cluster) isBoundTo(ctx context.Context, namespace, name, wanted string)
 	return nil
 }
 
-// storage makes a CSI volume for nodes that meet these terms, and the claim of this name that has it.
+// storage makes a CSI volume for the nodes of these zones, and the claim of this name that has it.
 func (c *cluster) storage(ctx context.Context, namespace, name string, mode corev1.PersistentVolumeAccessMode, zones ...string) error {
 	volume := volumeOf(namespace, name, mode)
 	volume.Spec.NodeAffinity = inZones(zones...)
