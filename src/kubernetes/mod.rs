@@ -18,6 +18,7 @@ pub mod paths;
 pub mod picked;
 pub mod pod;
 pub mod pod_claims;
+pub mod pod_nodes;
 pub mod request;
 pub mod storage_class;
 pub mod toleration;

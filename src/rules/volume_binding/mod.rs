@@ -70,7 +70,7 @@ impl Rule for VolumeBinding {
                 (Some(node), _) => judge_pod(node, request, live, budget, &mut few),
                 (None, Some(severity)) => {
                     (setting, otherwise) = ("unreachableTogether", WhenUnreadable::by_default(severity));
-                    find_together(request, severity, live, budget, report)
+                    find_together(request, (severity, self.when_unreadable), live, budget, report)
                 }
                 (None, None) => Ok(()),
             }
