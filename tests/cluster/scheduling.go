@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -24,8 +25,8 @@ func (c *cluster) scheduling() []step {
 		{"tokens move to secrets when the last straggler is done", c.rolloutGate},
 		{"the second pod on a ReadWriteOncePod claim is named, and the scheduler agrees", c.sharedClaim},
 		{"a volume moves between the scheduler's decision and its binding", c.race},
-		{"two volumes that no node has together are called so, and the scheduler agrees", c.unreachableTogether},
 		{"the API server is restarted in the middle of a burst", c.restartInBurst},
+		{"two volumes that no node has together are called so, and the scheduler agrees", c.unreachableTogether},
 	}
 }
 
@@ -128,20 +129,11 @@ func (c *cluster) judgeBy(ctx context.Context, settings string, options ...strin
 		return err
 	}
 	options = append(options, "--settings="+c.file("scheduling-settings.yaml"), "--kubeconfig="+kubeconfig)
-	for _, argument := range c.provider.arguments {
+	c.provider.arguments = slices.DeleteFunc(c.provider.arguments, func(argument string) bool {
 		name, _, _ := strings.Cut(argument, "=")
-		if name != "--settings" && name != "--kubeconfig" && name != "--evaluations" {
-			options = append(options, argument)
-		}
-	}
-	// `serve` comes first again.
-	for i, option := range options {
-		if option == "serve" {
-			options = append([]string{option}, append(options[:i:i], options[i+1:]...)...)
-			break
-		}
-	}
-	c.provider.arguments = options
+		return slices.ContainsFunc(options, func(option string) bool { return strings.HasPrefix(option, name+"=") })
+	})
+	c.provider.arguments = append(c.provider.arguments, options...)
 	c.provider.process.kill()
 	if err := c.runProvider(ctx); err != nil {
 		return err

@@ -75,7 +75,8 @@ func (c *cluster) unreachableTogether(ctx context.Context) error {
 			return err
 		}
 		for _, warning := range c.api.warnings() {
-			if !strings.HasPrefix(warning, "volumes unreachable together: ") {
+			headline := "volumes unreachable together: no"
+			if !strings.HasPrefix(warning, headline) {
 				return fmt.Errorf("another warning: %s", warning)
 			}
 			called[pod.Name] = warning
