@@ -185,7 +185,7 @@ impl Placement<'_> {
         Finding::new(Code::BindingUnreachable, headline)
             .at(self.field, &format!("`{node}`"))
             .detail(format!("volume `{name}` of claim `{}`: {needs}", short(&claim.name, 120)))
-            .detail("a pod that gets this node stays in `ContainerCreating`: its volume cannot be mounted there")
+            .detail("the kubelet could not mount the volume, and the pod would stay in `ContainerCreating`")
             .detail(format!("accepted: {}", self.accepted))
     }
 }

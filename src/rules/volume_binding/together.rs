@@ -237,8 +237,8 @@ fn describe(limits: &[&Limit], pod: &str, nodes: &[LiveNode]) -> Finding {
         let fitting = nodes.iter().filter(|node| limit.admits(node)).map(|node| format!("`{}`", node.name));
         let fitting = match first_few(fitting, MOST, ", ").as_str() {
             "" if nodes.is_empty() => String::new(),
-            "" => String::from("; no node"),
-            some => format!("; fits {some}"),
+            "" => String::from("; nodes that fit: none"),
+            some => format!("; nodes that fit: {some}"),
         };
         finding = finding.at(limit.path.clone(), &format!("{}{fitting}", limit.describe()));
     }

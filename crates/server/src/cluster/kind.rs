@@ -143,6 +143,7 @@ impl Kind {
                 "spec.awsElasticBlockStore",
                 "spec.azureDisk",
                 "spec.capacity",
+                "spec.cinder",
                 "spec.claimRef",
                 "spec.csi.driver",
                 "spec.csi.volumeHandle",

@@ -16,6 +16,7 @@ use tokio::time::Instant;
 use super::fields::Fields;
 use super::kind::Kind;
 use super::limits::Limits;
+use super::needs::Reads;
 use super::pages;
 use super::store::{Metadata, Objects};
 use super::trouble::{Cause, Trouble};
@@ -28,6 +29,8 @@ const GRACE: Duration = Duration::from_secs(5);
 #[derive(Debug)]
 pub struct Mirror {
     pub kind: Kind,
+    /// Whether it is followed at all: otherwise nothing is held.
+    pub reads: Reads,
     pub kept: Fields,
     limits: Limits,
     state: RwLock<State>,
@@ -64,8 +67,8 @@ struct Event<'e> {
 type Version = Option<String>;
 
 impl Mirror {
-    pub fn new(kind: Kind, limits: Limits) -> Self {
-        Mirror { kind, kept: kind.kept(), limits, state: RwLock::default() }
+    pub fn new(kind: Kind, reads: Reads, limits: Limits) -> Self {
+        Mirror { kind, reads, kept: kind.kept(), limits, state: RwLock::default() }
     }
 
     /// Uses the objects, if they are as the API server has them, or were less than [`Limits::stale`] ago.

@@ -63,7 +63,11 @@ impl Reader {
                 _ => self.fetch(mirror, namespace, name),
             }),
             true => self.fetch(mirror, namespace, name),
-            false => held().or_else(|_trouble| self.fetch(mirror, namespace, name)),
+            // The policy server does not hold that there is no object, either: it may be newer than what is held.
+            false => match held() {
+                Ok(Some(object)) => Ok(Some(object)),
+                Ok(None) | Err(_) => self.fetch(mirror, namespace, name),
+            },
         };
         let object = object.and_then(|object| object.map(|object| one(mirror, &object, &fields)).transpose());
         object.map_err(|trouble| self.failed(mirror, &trouble))?.ok_or_else(absent)

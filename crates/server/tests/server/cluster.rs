@@ -1,13 +1,13 @@
 //! What a module is answered that asks about the cluster.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use host::HostCalls;
 use serde_json::{Value, json};
 use server::Metrics;
-use server::cluster::{Access, Cluster, Kind, Limits, Reader};
+use server::cluster::{Access, Cluster, Kind, Limits, Reader, Reads};
 use tempfile::TempDir;
 use testkit::api_server::ApiServer;
 
@@ -46,7 +46,7 @@ impl Fixture {
     }
 
     async fn begin_with(&self, kinds: &[Kind], limits: Limits) -> Arc<Cluster> {
-        let kinds: BTreeSet<Kind> = kinds.iter().copied().collect();
+        let kinds: BTreeMap<Kind, Reads> = kinds.iter().map(|kind| (*kind, Reads::All)).collect();
         Cluster::begin(&self.access(), &kinds, limits, Arc::new(Metrics::new())).await.unwrap()
     }
 
