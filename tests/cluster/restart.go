@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -15,9 +16,9 @@ const (
 	onTheWay    = 20
 )
 
-// restartInBurst ends the API server while bindings are on their way to it, after their volumes have moved. When it is back,
-// the scheduler binds the pods with what it remembers. No pod may get a node that cannot reach its volume, and none may stay
-// without a node.
+// restartInBurst ends the API server while bindings are on their way to it, and moves their volumes: of some before that, of
+// the others when the scheduler tries again after the restart. No pod may get a node that cannot reach its volume, and none
+// may stay without a node.
 func (c *cluster) restartInBurst(ctx context.Context) error {
 	const namespace = "restart"
 	if err := c.namespace(ctx, namespace); err != nil {
@@ -37,56 +38,67 @@ func (c *cluster) restartInBurst(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, name := range names[:boundBefore] {
-		if err := c.createPod(ctx, podOf(namespace, name, name)); err != nil {
-			return err
+	create := func(names []string) error {
+		for _, name := range names {
+			if err := c.createPod(ctx, podOf(namespace, name, name)); err != nil {
+				return err
+			}
 		}
+		return nil
+	}
+	move := func(names []string) error {
+		for _, name := range names {
+			if err := c.move(ctx, namespace, name, zoneC); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	early, late := names[boundBefore:boundBefore+onTheWay/2], names[boundBefore+onTheWay/2:]
+	if err := create(names[:boundBefore]); err != nil {
+		return err
 	}
 	if err := c.areBound(ctx, namespace, boundBefore); err != nil {
 		return err
 	}
 	c.gate.shut()
+	opened := false
+	defer func() {
+		if !opened {
+			c.gate.open()
+		}
+	}()
 	if err := eventually(ctx, "the gate is in force", nil, func() error {
 		return c.knocks(ctx, namespace, "knock")
 	}); err != nil {
-		c.gate.open()
 		return err
 	}
-	for _, name := range names[boundBefore:] {
-		if err := c.createPod(ctx, podOf(namespace, name, name)); err != nil {
-			return err
-		}
-	}
-	held := 0
-	if err := within(20*time.Second, "the scheduler decides", func() error {
-		held = 0
-		for pod := range c.gate.holding() {
-			if pod != "knock" {
-				held++
-			}
-		}
-		if held < onTheWay {
-			return fmt.Errorf("%d of %d bindings wait", held, onTheWay)
-		}
-		return nil
-	}); err != nil {
-		c.gate.open()
+	if err := create(names[boundBefore:]); err != nil {
 		return err
 	}
-	for _, name := range names[boundBefore:] {
-		if err := c.move(ctx, namespace, name, zoneC); err != nil {
-			return err
-		}
+	if err := c.gate.holds(names[boundBefore:]); err != nil {
+		return err
+	}
+	if err := move(early); err != nil {
+		return err
 	}
 	refusals, err := c.refusedBindings(ctx)
 	if err != nil {
 		return err
 	}
 	c.apiServer.process.kill()
-	c.gate.open()
+	c.gate.shut()
 	if err := c.runAPIServer(ctx); err != nil {
 		return err
 	}
+	if err := c.gate.holds(names[boundBefore:]); err != nil {
+		return fmt.Errorf("after the restart: %w", err)
+	}
+	if err := move(late); err != nil {
+		return err
+	}
+	c.gate.open()
+	opened = true
 	if err := c.areBound(ctx, namespace, len(names)); err != nil {
 		return err
 	}
@@ -103,9 +115,24 @@ func (c *cluster) restartInBurst(ctx context.Context) error {
 			return err
 		}
 	}
-	c.saw("%d pods bound before, %d bindings on their way, %d refused after the restart; every pod is on a node that reaches "+
-		"its volume", boundBefore, held, after-refusals)
+	if after-refusals < len(late) {
+		return fmt.Errorf("only %d bindings were refused, and %d volumes moved before theirs", after-refusals, len(late))
+	}
+	c.saw("%d pods bound before, %d bindings lost with it, %d refused after it; all %d are on a node that reaches their volume",
+		boundBefore, onTheWay, after-refusals, len(names))
 	return end()
+}
+
+// holds waits until the bindings of these pods wait at the gate.
+func (g *gate) holds(pods []string) error {
+	return within(25*time.Second, "the scheduler decides", func() error {
+		held := g.holding()
+		missing := slices.DeleteFunc(slices.Clone(pods), func(pod string) bool { return held[pod] != "" })
+		if len(missing) > 0 {
+			return fmt.Errorf("no binding came of %q", missing)
+		}
+		return nil
+	})
 }
 
 // areBound waits until as many pods have a node.

@@ -267,16 +267,12 @@ func (c *cluster) togetherVerdicts(ctx context.Context) (map[string]string, erro
 	return verdicts, nil
 }
 
-// holdsStorage waits until the server holds every claim, volume, class and node.
+// holdsStorage waits until the server holds every claim, class and node. It reads volumes one by one.
 func (c *cluster) holdsStorage(ctx context.Context) error {
 	all := metav1.ListOptions{}
 	for kind, count := range map[string]func() (int, error){
 		"PersistentVolumeClaim": func() (int, error) {
 			list, err := c.client.CoreV1().PersistentVolumeClaims("").List(ctx, all)
-			return len(list.Items), err
-		},
-		"PersistentVolume": func() (int, error) {
-			list, err := c.client.CoreV1().PersistentVolumes().List(ctx, all)
 			return len(list.Items), err
 		},
 		"StorageClass": func() (int, error) {
