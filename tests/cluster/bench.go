@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -14,7 +15,7 @@ import (
 
 const (
 	benchPods   = 200
-	benchRounds = 5
+	benchRounds = 3
 	// What judging may cost, next to a webhook that does nothing.
 	wantedShare = 0.6
 )
@@ -44,43 +45,15 @@ func (c *cluster) measureBindings(ctx context.Context) error {
 	if c.gate, err = c.serveGate(ctx); err != nil {
 		return err
 	}
-	modes := []struct {
-		name string
-		ours bool
-		gate bool
-	}{{name: "no webhook"}, {name: "accepting at once", gate: true}, {name: "volumeBinding", ours: true}}
+	modes := []benchMode{{name: "no webhook"}, {name: "accepting at once", gate: true}, {name: "volumeBinding", ours: true}}
 	rates := make([][]float64, len(modes))
-	for round := range benchRounds {
+	for range benchRounds {
 		for i, mode := range modes {
-			if err := c.judgesBindings(ctx, mode.ours); err != nil {
-				return err
-			}
-			end := func() error { return nil }
-			if mode.gate {
-				if end, err = c.gate.beside(ctx, c); err != nil {
-					return err
-				}
-			}
-			// Long enough for the API server to hear of it.
-			time.Sleep(2 * time.Second)
-			before, err := c.judgedBindings(ctx)
+			rate, err := c.measure(ctx, namespace, mode)
 			if err != nil {
-				return err
+				return fmt.Errorf("%s: %w", mode.name, err)
 			}
-			rate, err := c.burst(ctx, namespace)
-			if err != nil {
-				return fmt.Errorf("%s, round %d: %w", mode.name, round, err)
-			}
-			after, err := c.judgedBindings(ctx)
-			if err != nil {
-				return err
-			}
-			// Creating and removing pods is judged as well; only bindings make the difference.
-			fmt.Printf("    %s: %.0f bindings per second (%d decisions)\n", mode.name, rate, after-before)
 			rates[i] = append(rates[i], rate)
-			if err := end(); err != nil {
-				return err
-			}
 		}
 	}
 	var medians []float64
@@ -97,6 +70,50 @@ func (c *cluster) measureBindings(ctx context.Context) error {
 		return fmt.Errorf("volumeBinding reaches %.2f of a webhook that accepts at once; wanted are %.2f", share, wantedShare)
 	}
 	return nil
+}
+
+// benchMode is which webhook the API server asks about bindings: ours, one that accepts at once, or none.
+type benchMode struct {
+	name string
+	ours bool
+	gate bool
+}
+
+// measure returns how many pods are bound a second, and makes sure that the right webhook was asked.
+func (c *cluster) measure(ctx context.Context, namespace string, mode benchMode) (rate float64, err error) {
+	if err := c.judgesBindings(ctx, mode.ours); err != nil {
+		return 0, err
+	}
+	if mode.gate {
+		end, failed := c.gate.beside(ctx, c)
+		if failed != nil {
+			return 0, failed
+		}
+		defer func() { err = errors.Join(err, end()) }()
+	}
+	// Long enough for the API server to hear of it.
+	time.Sleep(2 * time.Second)
+	decided, err := c.judgedBindings(ctx)
+	if err != nil {
+		return 0, err
+	}
+	answered := c.gate.answered.Load()
+	if rate, err = c.burst(ctx, namespace); err != nil {
+		return 0, err
+	}
+	after, err := c.judgedBindings(ctx)
+	if err != nil {
+		return 0, err
+	}
+	// The creation of a pod is judged in every round.
+	if ours := after-decided >= 2*benchPods; ours != mode.ours {
+		return 0, fmt.Errorf("the server decided %d times about %d pods", after-decided, benchPods)
+	}
+	answers := c.gate.answered.Load() - answered
+	if gate := answers >= benchPods; gate != mode.gate {
+		return 0, fmt.Errorf("the other webhook answered %d times about %d pods", answers, benchPods)
+	}
+	return rate, nil
 }
 
 // burst creates the pods while no scheduler runs, lets a new one bind them all, and removes them. It returns how many were

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	admissionv1 "k8s.io/api/admission/v1"
@@ -21,9 +22,10 @@ type gate struct {
 	mutex  sync.Mutex
 	opened chan struct{}
 	// The node of each pod whose binding came while the gate was shut.
-	held map[string]string
-	url  string
-	ca   []byte
+	held     map[string]string
+	answered atomic.Int64
+	url      string
+	ca       []byte
 }
 
 // serveGate serves an open gate until the test ends.
@@ -74,6 +76,7 @@ func (g *gate) answer(writer http.ResponseWriter, asked *http.Request) {
 	case <-asked.Context().Done():
 		return
 	}
+	g.answered.Add(1)
 	review.Response = &admissionv1.AdmissionResponse{UID: review.Request.UID, Allowed: true}
 	review.Request = nil
 	writer.Header().Set("Content-Type", "application/json")
