@@ -11,7 +11,7 @@ NOOP := target/noop-policy.wasm
 BUILT := $(or $(CARGO_TARGET_DIR),target)/debug
 # Where these programs, whose compiler of modules is slow, keep what they compiled; `cargo test` has it from its settings.
 export PLACEMENT_GUARD_COMPILED := $(CURDIR)/target/compiled-modules
-SIZE_LIMIT := 720000
+SIZE_LIMIT := 600000
 # Of the workspace: the first in the file.
 VERSION := $(shell sed -n 's/^version = "\(.*\)"$$/\1/p' Cargo.toml | head -n 1)
 LOCKED := $(if $(wildcard Cargo.lock),--locked)
@@ -22,7 +22,8 @@ help: ## List the targets
 
 .PHONY: module
 module: ## Build the policy module, target/placement-guard.wasm, annotated for Kubewarden
-	.ci/build-wasm placement-guard target/placement-guard.plain.wasm
+	.ci/build-wasm placement-guard target/placement-guard.built.wasm
+	.ci/shrink-wasm target/placement-guard.built.wasm target/placement-guard.plain.wasm
 	cargo build --quiet $(LOCKED) --workspace --bin annotate
 	$(BUILT)/annotate \
 		--metadata metadata.yml --output $(MODULE) target/placement-guard.plain.wasm
@@ -94,7 +95,8 @@ bless: module ## Rewrite the golden files from what the module does now; review 
 
 .PHONY: bench
 bench: module ## Measure: the algebra natively, an audit of 50,000 objects, and the module next to a no-op policy
-	.ci/build-wasm noop-policy $(NOOP)
+	.ci/build-wasm noop-policy target/noop-policy.built.wasm
+	.ci/shrink-wasm target/noop-policy.built.wasm $(NOOP)
 	cargo bench $(LOCKED) --workspace --bench '*'
 
 .PHONY: load
@@ -115,7 +117,7 @@ rego-bench: ## Measure the templates on objects with many entries, in Gatekeeper
 	target/cluster/gatekeeper-cases cost policies/gatekeeper/templates policies/gatekeeper/constraints
 
 .PHONY: size
-size: ## Print the module's size, and fail above 720,000 bytes
+size: ## Print the module's size, and fail above 600,000 bytes
 	@bytes=$$(wc -c <$(MODULE)); echo "$(MODULE): $$bytes bytes of at most $(SIZE_LIMIT)"; \
 	if (( bytes > $(SIZE_LIMIT) )); then echo "the module is larger than it may be" >&2; exit 1; fi
 

@@ -49,10 +49,11 @@ const CRATES: [(&str, &[&str]); 9] = [
 const CIRCLES: [&str; 0] = [];
 
 /// Crates that only tests and benchmarks use.
-const OF_TESTS: [&str; 6] = [
+const OF_TESTS: [&str; 7] = [
     "crates/proofs",
     "crates/testkit",
     "crates/testkit/features",
+    "crates/testkit/server",
     "wasm-tests",
     "wasm-tests/gatekeeper",
     "wasm-tests/noop-policy",

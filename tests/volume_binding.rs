@@ -207,7 +207,7 @@ fn samples(count: usize) -> Vec<Scene> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1_000, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 1_000, failure_persistence: None, ..ProptestConfig::default() })]
 
     /// What labels that are known decide, no other label of the node changes.
     #[test]

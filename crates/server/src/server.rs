@@ -202,7 +202,8 @@ async fn read_cluster(
     metrics: Arc<Metrics>,
 ) -> Result<Arc<Cluster>, CannotServe> {
     let access = reading.access.unwrap_or(Access::InCluster);
-    let what = if kinds.keys().all(|kind| reading.kinds.contains(kind)) { "the options read" } else { "the settings need" };
+    let what =
+        if kinds.keys().all(|kind| reading.kinds.contains(kind)) { "the options read" } else { "the settings need" };
     let names = kinds.keys().map(|kind| kind.name()).collect::<Vec<_>>().join(", ");
     let begun = Cluster::begin(&access, kinds, reading.limits, metrics).await;
     begun.map_err(|why| CannotServe::Cluster { what, kinds: names, why })

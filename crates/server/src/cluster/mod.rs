@@ -90,7 +90,8 @@ impl Cluster {
     ) -> Result<Arc<Self>, NoAccess> {
         let client = access.client().await?;
         let runtime = Handle::current();
-        let mirrors: Vec<_> = kinds.iter().map(|(kind, reads)| Arc::new(Mirror::new(*kind, *reads, limits.clone()))).collect();
+        let mirrors: Vec<_> =
+            kinds.iter().map(|(kind, reads)| Arc::new(Mirror::new(*kind, *reads, limits.clone()))).collect();
         let follow = |mirror: &Arc<Mirror>| {
             runtime.spawn(Arc::clone(mirror).follow(client.clone(), Arc::clone(&metrics))).abort_handle()
         };

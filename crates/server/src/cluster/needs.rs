@@ -43,7 +43,11 @@ const NEEDS: &[(&str, &[Kind], Reads)] = &[
     ("volumeNodeAffinity.judgeBy", &[Kind::Node], Reads::All),
     ("volumeNodeAffinity.topology.fromLiveNodes", &[Kind::Node], Reads::All),
     ("volumeNodeAffinity.strandedVolumes", &[Kind::Node], Reads::All),
-    ("volumeNodeAffinity.whileInUse", &[Kind::Node, Kind::Pod, Kind::PersistentVolumeClaim, Kind::VolumeAttachment], Reads::All),
+    (
+        "volumeNodeAffinity.whileInUse",
+        &[Kind::Node, Kind::Pod, Kind::PersistentVolumeClaim, Kind::VolumeAttachment],
+        Reads::All,
+    ),
     ("volumeNodeAffinity.requireSettledVolumeAttributes", &[Kind::PersistentVolumeClaim], Reads::All),
     ("localVolumes.missingNode", &[Kind::Node], Reads::All),
     ("localVolumes.overlap", &[Kind::PersistentVolume], Reads::All),
