@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -141,22 +141,25 @@ func (c *cluster) move(ctx context.Context, namespace, name, to string) error {
 
 // judgesBindings says whether the API server asks us about bindings, and waits until it does.
 func (c *cluster) judgesBindings(ctx context.Context, does bool) error {
-	const resource = "pods/binding"
-	if err := c.changeWebhook(ctx, func(each map[string]any) {
-		rules := slices.DeleteFunc(each["rules"].([]any), func(rule any) bool {
-			return slices.Contains(rule.(map[string]any)["resources"].([]any), any(resource))
-		})
-		if does {
-			rules = append(rules, map[string]any{
-				"apiGroups": []any{""}, "apiVersions": []any{"v1"}, "resources": []any{resource}, "operations": []any{"CREATE"},
-			})
+	const file = "volume-binding.yaml"
+	if !does {
+		found, err := objects(c.ours("webhook/"+file), nil)
+		if err != nil {
+			return err
 		}
-		each["rules"] = rules
-	}); err != nil {
+		if err := c.api.delete(ctx, found[0]); err != nil && !apierrors.IsNotFound(err) {
+			return err
+		}
+		return nil
+	}
+	if err := c.applyOurs(ctx, file); err != nil {
 		return err
 	}
-	if !does {
-		return nil
+	if err := c.injectCA(ctx, file); err != nil {
+		return err
+	}
+	if err := c.changeWebhook(ctx, file, refuseUnjudged); err != nil {
+		return err
 	}
 	return eventually(ctx, "bindings are judged", c.provider.process, func() error {
 		before, err := c.judgedBindings(ctx)

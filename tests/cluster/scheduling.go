@@ -138,7 +138,7 @@ func (c *cluster) judgeBy(ctx context.Context, settings string, options ...strin
 	if err := c.runProvider(ctx); err != nil {
 		return err
 	}
-	return c.changeWebhook(ctx, func(each map[string]any) { each["failurePolicy"] = "Fail" })
+	return c.changeWebhook(ctx, "webhook.yaml", refuseUnjudged)
 }
 
 // holds waits until the server holds as many objects of a kind as there are.
