@@ -321,3 +321,21 @@ fn what_the_api_server_refuses_by_itself_is_accepted_and_nothing_is_read() {
     request["subResource"] = Value::Null;
     assert_eq!(findings(&request, &cluster), "binding-unreachable");
 }
+
+/// Each read is paid for, so a pod with any number of claims ends in one answer, after a bounded number of reads.
+#[test]
+fn a_pod_with_too_many_claims_is_not_accepted() {
+    let (_, volume) = zonal("a").volumes.remove(0);
+    let scene = |claims| Scene { volumes: vec![(Chain::Bound, volume.clone()); claims], node: json!({ZONE: "a"}) };
+    let judged = |claims| {
+        let scene: Scene = scene(claims);
+        let cluster = scene.cluster();
+        let asked = Asked::new(&cluster, &cluster);
+        (findings(&scene.bindings()[0], &asked), asked.of(|_| true))
+    };
+    // The node is not read: the Binding names its zone.
+    assert_eq!(judged(100), (String::new(), 201));
+    let (found, reads) = judged(2_000);
+    assert_eq!(found, "request-too-large");
+    assert!((400..1_200).contains(&reads), "{reads}");
+}
