@@ -1,6 +1,6 @@
-// The real thing: etcd, Kubernetes' API server and Gatekeeper as plain processes on loopback, our files applied as they
-// are but for the provider's address and CA, and what users do. It prints what it shows, and stops at the first thing
-// that is not so. Every process that it started is stopped in any case.
+// The real thing: etcd, Kubernetes' API server, its scheduler and controller manager, and Gatekeeper as plain processes on
+// loopback, our files applied as they are but for the provider's address and CA, and what users do. It prints what it shows,
+// and stops at the first thing that is not so. Every process that it started is stopped in any case.
 package main
 
 import (

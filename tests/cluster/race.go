@@ -128,7 +128,7 @@ func (c *cluster) knocks(ctx context.Context, namespace, name string) error {
 	return nil
 }
 
-// move gives a volume to another zone, as whoever moved its data does.
+// move gives a volume to another zone, as an administrator does whose storage has moved.
 func (c *cluster) move(ctx context.Context, namespace, name, to string) error {
 	change, err := json.Marshal(map[string]any{"spec": map[string]any{"nodeAffinity": inZones(to)}})
 	if err != nil {
