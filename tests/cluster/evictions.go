@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	evictionSeed  = 18
+	evictionSeed  = 5
 	evictionNodes = 8
 	// A message names that many pods of one owner and time.
 	podsOnANode = 5

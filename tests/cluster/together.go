@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	togetherSeed  = 18
+	togetherSeed  = 5
 	togetherPods  = 60
 	togetherNodes = 6
 	together      = "together"
