@@ -9,8 +9,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/watch"
 )
 
 const (
@@ -130,7 +128,7 @@ func (c *cluster) burst(ctx context.Context, namespace string) (float64, error) 
 	if err != nil {
 		return 0, err
 	}
-	defer bound.watch.Stop()
+	defer bound.stop()
 	if err := c.runScheduler(ctx); err != nil {
 		return 0, err
 	}
@@ -155,30 +153,21 @@ type boundPods struct {
 	mutex sync.Mutex
 	nodes map[string]string
 	times []time.Time
-	watch watch.Interface
+	stop  func()
 }
 
 func (c *cluster) watchBindings(ctx context.Context, namespace string) (*boundPods, error) {
-	events, err := c.client.CoreV1().Pods(namespace).Watch(ctx, metav1.ListOptions{})
-	if err != nil {
-		return nil, err
-	}
-	bound := &boundPods{nodes: map[string]string{}, watch: events}
-	go func() {
-		for event := range events.ResultChan() {
-			pod, is := event.Object.(*corev1.Pod)
-			if !is || pod.Spec.NodeName == "" {
-				continue
-			}
-			bound.mutex.Lock()
-			if _, known := bound.nodes[pod.Name]; !known {
-				bound.nodes[pod.Name] = pod.Spec.NodeName
-				bound.times = append(bound.times, time.Now())
-			}
-			bound.mutex.Unlock()
+	bound := &boundPods{nodes: map[string]string{}}
+	var err error
+	bound.stop, err = c.watchPods(ctx, namespace, func(pod *corev1.Pod, _ bool) {
+		bound.mutex.Lock()
+		defer bound.mutex.Unlock()
+		if _, known := bound.nodes[pod.Name]; !known && pod.Spec.NodeName != "" {
+			bound.nodes[pod.Name] = pod.Spec.NodeName
+			bound.times = append(bound.times, time.Now())
 		}
-	}()
-	return bound, nil
+	})
+	return bound, err
 }
 
 func (b *boundPods) count() int {

@@ -13,7 +13,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/watch"
 )
 
 const (
@@ -55,7 +54,7 @@ func (c *cluster) forecastEvictions(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer seen.watch.Stop()
+	defer seen.stop()
 	expected := map[string]going{}
 	var last time.Time
 	first, second := make([][]corev1.Taint, evictionNodes), make([][]corev1.Taint, evictionNodes)
@@ -237,27 +236,18 @@ func randomTolerations(random *rand.Rand) []corev1.Toleration {
 type departures struct {
 	mutex sync.Mutex
 	at    map[string]time.Time
-	watch watch.Interface
+	stop  func()
 }
 
 func (c *cluster) watchDepartures(ctx context.Context, namespace string) (*departures, error) {
-	events, err := c.client.CoreV1().Pods(namespace).Watch(ctx, metav1.ListOptions{})
-	if err != nil {
-		return nil, err
-	}
-	seen := &departures{at: map[string]time.Time{}, watch: events}
-	go func() {
-		for event := range events.ResultChan() {
-			pod, is := event.Object.(*corev1.Pod)
-			if !is || event.Type != watch.Deleted && pod.DeletionTimestamp == nil {
-				continue
-			}
-			seen.mutex.Lock()
-			if _, known := seen.at[pod.Name]; !known {
-				seen.at[pod.Name] = time.Now()
-			}
-			seen.mutex.Unlock()
+	seen := &departures{at: map[string]time.Time{}}
+	var err error
+	seen.stop, err = c.watchPods(ctx, namespace, func(pod *corev1.Pod, gone bool) {
+		seen.mutex.Lock()
+		defer seen.mutex.Unlock()
+		if _, known := seen.at[pod.Name]; !known && (gone || pod.DeletionTimestamp != nil) {
+			seen.at[pod.Name] = time.Now()
 		}
-	}()
-	return seen, nil
+	})
+	return seen, err
 }

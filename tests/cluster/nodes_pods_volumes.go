@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -10,6 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/tools/cache"
 )
 
 func (c *cluster) namespace(ctx context.Context, name string) error {
@@ -187,4 +190,34 @@ func (c *cluster) claimsAreBound(ctx context.Context, namespace string) error {
 		}
 		return nil
 	})
+}
+
+// watchPods calls with each pod of a namespace that it sees, and with each that is gone, until it is stopped. The API server
+// ends a watch that cannot keep up; an informer then begins another one.
+func (c *cluster) watchPods(
+	ctx context.Context, namespace string, see func(pod *corev1.Pod, gone bool),
+) (stop func(), err error) {
+	ctx, stop = context.WithCancel(ctx)
+	informer := informers.NewSharedInformerFactoryWithOptions(c.client, 0, informers.WithNamespace(namespace)).
+		Core().V1().Pods().Informer()
+	saw := func(object any, gone bool) {
+		if last, is := object.(cache.DeletedFinalStateUnknown); is {
+			object = last.Obj
+		}
+		if pod, is := object.(*corev1.Pod); is {
+			see(pod, gone)
+		}
+	}
+	if _, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc:    func(object any) { saw(object, false) },
+		UpdateFunc: func(_, object any) { saw(object, false) },
+		DeleteFunc: func(object any) { saw(object, true) },
+	}); err != nil {
+		return stop, err
+	}
+	go informer.Run(ctx.Done())
+	if !cache.WaitForCacheSync(ctx.Done(), informer.HasSynced) {
+		return stop, errors.New("the pods cannot be listed")
+	}
+	return stop, nil
 }

@@ -76,7 +76,7 @@ func (c *cluster) sharedClaim(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer seen.watch.Stop()
+	defer seen.stop()
 	third := podOf(namespace, "third", "data")
 	third.Spec.PriorityClassName = "urgent"
 	if err := c.warned("claim of one pod shared: pod `third` names claim `data`",
