@@ -85,8 +85,12 @@ npm-test: page ## Test the npm package and the page in Node, in TypeScript and i
 	node --test --test-reporter=spec crates/js/tests/*.test.mjs crates/js/page/tests/*.test.mjs
 
 .PHONY: cluster-test
-cluster-test: module ## A real API server with Gatekeeper, from their Go packages: ten minutes the first time, then one
+cluster-test: module ## A real control plane with Gatekeeper, from their Go packages: twelve minutes the first time, then three
 	.ci/cluster-test
+
+.PHONY: cluster-bench
+cluster-bench: module ## Measure what judging bindings costs the real scheduler, next to webhooks that accept at once
+	.ci/cluster-test bench
 
 .PHONY: compiled-once
 compiled-once: ## Fail where the demo, the tests and the cluster tests do not share what cargo compiles
