@@ -46,7 +46,7 @@ type step struct {
 
 // everything is what `make cluster-test` shows.
 func everything(c *cluster) []step {
-	return slices.Concat(c.rendered(), []step{{"etcd and the API server start", c.startControlPlane}},
+	return slices.Concat(c.chartAlone(), []step{{"etcd and the API server start", c.startControlPlane}},
 		c.ways(), c.admission(), c.scheduling())
 }
 
@@ -93,8 +93,8 @@ func run(ctx context.Context, repository, programs string, part func(*cluster) [
 	return nil
 }
 
-// rendered is what the chart says, without a cluster.
-func (c *cluster) rendered() []step {
+// chartAlone is what the chart says, without a cluster.
+func (c *cluster) chartAlone() []step {
 	return []step{
 		{"the chart says the same as the manifests", c.chartSaysTheSame},
 		{"the chart can be rendered with many values", c.chartRenders},

@@ -12,14 +12,14 @@ import (
 // mostCommands is how many each door of docs/start.md may have.
 const mostCommands = 8
 
-// step is a command of docs/start.md, and the lines that the page shows of what it prints.
-type step struct {
+// command is a command of docs/start.md, and the lines that the page shows of what it prints.
+type command struct {
 	command string
 	shows   []string
 }
 
 // door reads the commands below a heading of docs/start.md. A block of output belongs to the command before it.
-func (c *cluster) door(heading string) ([]step, error) {
+func (c *cluster) door(heading string) ([]command, error) {
 	text, err := os.ReadFile(filepath.Join(c.repository, "docs/start.md"))
 	if err != nil {
 		return nil, err
@@ -29,14 +29,14 @@ func (c *cluster) door(heading string) ([]step, error) {
 		return nil, fmt.Errorf("docs/start.md has no door %q", heading)
 	}
 	below, _, _ = strings.Cut(below, "\n## ")
-	var steps []step
+	var steps []command
 	block := ""
 	for _, line := range strings.Split(below, "\n") {
 		switch {
 		case strings.HasPrefix(line, "```"):
 			block = strings.TrimPrefix(line, "```")
 		case block == "console":
-			steps = append(steps, step{command: line})
+			steps = append(steps, command{command: line})
 		case block == "text":
 			last := &steps[len(steps)-1]
 			last.shows = append(last.shows, line)
