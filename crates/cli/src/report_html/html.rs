@@ -72,18 +72,18 @@ mod tests {
 
     #[test]
     fn nothing_that_is_given_becomes_markup() {
-        let text = |given: &str| of(|html| drop(html.text(given)));
+        let text = |given: &str| of(|html| _ = html.text(given));
         assert_eq!(text("</script><b a=\"'&\">"), "&lt;/script&gt;&lt;b a=&quot;&#39;&amp;&quot;&gt;");
         assert_eq!(text("a\nb\tc"), "a\nb\tc");
         assert_eq!(text("\0\u{1b}[31m\u{202e}gnp\u{2066}\u{200f}"), "��[31m�gnp��");
-        assert_eq!(of(|html| drop(html.said("a `<b>` c"))), "a <code>&lt;b&gt;</code> c");
-        assert_eq!(of(|html| drop(html.said("one ` only"))), "one <code> only</code>");
+        assert_eq!(of(|html| _ = html.said("a `<b>` c")), "a <code>&lt;b&gt;</code> c");
+        assert_eq!(of(|html| _ = html.said("one ` only")), "one <code> only</code>");
     }
 
     #[test]
     fn thousands_are_separated() {
         for (number, expected) in [(0, "0"), (999, "999"), (1000, "1,000"), (1_234_567, "1,234,567")] {
-            assert_eq!(of(|html| drop(html.number(number))), expected);
+            assert_eq!(of(|html| _ = html.number(number)), expected);
         }
     }
 }
