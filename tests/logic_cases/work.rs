@@ -44,3 +44,28 @@ fn choices_that_another_choice_dominates_are_not_tried() {
 
 /// More than that question takes, and a fraction of what it takes when dominated choices are tried.
 const DOMINANCE: u64 = 20_000;
+
+#[test]
+fn a_set_is_as_large_as_the_runs_that_it_is_written_with() {
+    for runs in [0, 1, 7, 500] {
+        let set = ClassSet::from_runs((0..runs).map(|run| run * 2..run * 2 + 1));
+        assert_eq!((set.size(), set.count()), (runs as usize, u64::from(runs)));
+    }
+}
+
+#[test]
+fn every_value_of_a_fact_is_paid_for() {
+    let steps = |count: usize| {
+        let values: Vec<String> = (0..count).map(|number| format!("v{number}")).collect();
+        let mut outline = Outline::default();
+        let axis = outline.axis("axis", Domain::OptionalText);
+        let when = vec![(axis, logic::Condition::In(values.iter().map(String::as_str).collect()))];
+        outline.mention(&when);
+        let space = outline.cut(&mut Budget::of(PLENTY)).expect("plenty of steps");
+        let facts = [Implication { when, then: vec![(axis, logic::Condition::Present)] }];
+        let mut budget = Budget::of(PLENTY);
+        Facts::new(&space, &facts, [], &mut budget).expect("plenty of steps");
+        usize::try_from(PLENTY - budget.left()).expect("a small number")
+    };
+    assert!(steps(1_000) >= steps(10) + 990, "{} and {} steps", steps(10), steps(1_000));
+}
