@@ -302,8 +302,8 @@ def run(program, number, seconds, entered=None):
         environment["MUTANTS_ENTERED"] = str(entered)
 
     def limit():
-        resource.setrlimit(resource.RLIMIT_CPU, (int(seconds), int(seconds) + 1))
-        resource.setrlimit(resource.RLIMIT_AS, (6 << 30, 6 << 30))
+        resource.setrlimit(resource.RLIMIT_CPU, (round(seconds), round(seconds) + 1))
+        resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))
 
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     arguments = ["--test-threads=1"]
@@ -376,7 +376,7 @@ def main():
     caught, missed, begun = 0, [], time.time()
     for count, number in enumerate(chosen, 1):
         reaching = (name for name in order if function_of[number] in entered[name])
-        if any(run(programs[name], number, took[name] * 5 + 10)[0] for name in reaching):
+        if any(run(programs[name], number, took[name] * 3 + 3)[0] for name in reaching):
             caught += 1
         else:
             missed.append(names[number])

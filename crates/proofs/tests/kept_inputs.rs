@@ -1,6 +1,7 @@
 //! What the engine of `make fuzz` kept, and a few inputs that are new on every change of the code.
 
 use proofs::fuzz::engine::corpus;
+use proofs::fuzz::seeds;
 use proofs::fuzz::targets::{Input, TARGETS, Target};
 use proofs::random::Random;
 
@@ -33,7 +34,7 @@ fn changed_inputs_have_good_answers() {
 #[test]
 fn most_changed_requests_are_still_read() {
     let mut random = Random::from_seed(43);
-    let inputs = corpus(Target::Request);
+    let inputs = seeds::of(Target::Request);
     let read = (0..300).filter(|_| {
         let changed = Target::Request.change(random.pick::<Input>(&inputs), &inputs[0], &mut random);
         let (settings, request) = changed.texts().expect("a request");
