@@ -87,7 +87,7 @@ mod tests {
     #[test]
     fn a_list_is_not_read_as_the_members_of_an_object() {
         let of = |problem: &str| Err(format!("the body is not a ProviderRequest: {problem}"));
-        assert_eq!(read(body(r#"[["a"]]"#).as_bytes(), 2), of("line 1, column 92"));
+        assert_eq!(read(body(r#"[["a"]]"#).as_bytes(), 2), of("line 1, column 86"));
         let whole = format!(r#"["{API_VERSION}","ProviderRequest",{{"keys":["a"]}}]"#);
         assert_eq!(read(whole.as_bytes(), 2), of("it must be a JSON object"));
     }
@@ -95,6 +95,6 @@ mod tests {
     #[test]
     fn keys_may_appear_once() {
         let twice = body(r#"{"keys":["a"],"keys":["b"]}"#);
-        assert_eq!(read(twice.as_bytes(), 2), Err("the body is not a ProviderRequest: line 1, column 109".into()));
+        assert_eq!(read(twice.as_bytes(), 2), Err("the body is not a ProviderRequest: line 1, column 113".into()));
     }
 }
