@@ -129,13 +129,18 @@ fn check_key(key: &str) -> Result<(), String> {
             Ok(())
         }
         // Where the text is what would be written of it, no member appears twice.
-        (Err(problem), Ok(written)) if written.to_string() == key => {
+        (Err(problem), Ok(written)) if is_written_as(&written, key) => {
             let has_all = written.is_object() && !written["settings"].is_null() && !written["request"].is_null();
             let is_ours = written["v"].is_u64() && written["v"] == key::VERSION;
             if has_all && is_ours { Err(format!("a key is refused: {problem}: {key}")) } else { Ok(()) }
         }
         _ => Ok(()),
     }
+}
+
+fn is_written_as(value: &Value, text: &str) -> bool {
+    let written = value.to_string();
+    written == text
 }
 
 /// The payload of `validate`, as the server writes it.
