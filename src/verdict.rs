@@ -7,8 +7,10 @@ use serde::{Deserialize, Serialize};
 use serde_json_borrow::Value;
 
 use crate::kubernetes::field::{self, Field, Unreadable};
+use crate::kubernetes::kind::Kind;
 use crate::kubernetes::request::Request;
 use crate::rules::cluster::{Cluster, NoCluster};
+use crate::rules::rule::Reads;
 use crate::rules::{self, decision::Decision, finding::Finding, settings::Settings};
 
 /// A decision under the names that every program prints. Every member is always present.
@@ -120,6 +122,15 @@ fn in_review<'v, 'p>(root: &'p Field<'v, 'p>) -> Result<Field<'v, 'p>, Unreadabl
 
 fn is_review(root: &Field<'_, '_>) -> Result<bool, Unreadable> {
     Ok(root.get("kind")?.string().ok().flatten() == Some("AdmissionReview"))
+}
+
+/// The kinds of objects that must be readable in the cluster under settings, as JSON, and how they are read: each kind once, in
+/// the order of [`Kind`]. Settings that cannot be read need none: they are those of another version's module, which says
+/// itself what it lacks.
+pub fn needs(settings: &str) -> Vec<(Kind, Reads)> {
+    let document = field::parse(settings.as_bytes());
+    let read = document.and_then(|document| rules::read_settings(&Field::root("settings", &document)));
+    read.map(|settings| settings.needs()).unwrap_or_default()
 }
 
 /// Whether settings, as JSON, can be used.

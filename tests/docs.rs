@@ -78,7 +78,8 @@ fn broken(page: &Path, text: &str) -> Vec<String> {
         let known = match there {
             Ok(_) if anchor.is_empty() => true,
             Ok(text) => anchors(&text).contains(anchor),
-            Err(_) => target.is_dir() && anchor.is_empty(),
+            // A folder, or a picture.
+            Err(_) => target.exists() && anchor.is_empty(),
         };
         if !known {
             broken.push(format!("{}: {link}", page.strip_prefix(root()).unwrap().display()));

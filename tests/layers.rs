@@ -33,7 +33,7 @@ const OUTSIDE: [&str; 8] = ["env", "fs", "io", "net", "os", "process", "thread",
 
 /// The crates that a program or the module is made of, by folder, and the crates of the workspace that each is built on. Only
 /// faces know the rules, and what carries modules about does not know what they decide.
-const CRATES: [(&str, &[&str]); 10] = [
+const CRATES: [(&str, &[&str]); 11] = [
     (".", &[]),
     ("crates/cli", &["host", "package", "placement-guard", "registry", "server", "templates"]),
     ("crates/host", &[]),
@@ -42,6 +42,7 @@ const CRATES: [(&str, &[&str]); 10] = [
     ("crates/package", &[]),
     ("crates/protocol", &[]),
     ("crates/registry", &["package"]),
+    ("crates/release", &["package", "placement-guard-cli"]),
     ("crates/server", &["host", "placement-guard", "protocol"]),
     ("crates/templates", &["placement-guard"]),
 ];
@@ -50,10 +51,11 @@ const CRATES: [(&str, &[&str]); 10] = [
 const CIRCLES: [&str; 0] = [];
 
 /// Crates that only tests and benchmarks use.
-const OF_TESTS: [&str; 6] = [
+const OF_TESTS: [&str; 7] = [
     "crates/proofs",
     "crates/testkit",
     "crates/testkit/features",
+    "crates/testkit/server",
     "wasm-tests",
     "wasm-tests/gatekeeper",
     "wasm-tests/noop-policy",

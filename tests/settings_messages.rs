@@ -30,7 +30,14 @@ const BAD: &[(&str, &[&str])] = &[
             r#"{"volumeNodeAffinity": true}"#,
             r#"{"volumeNodeAffinity": []}"#,
             r#"{"volumeNodeAffinity": {}, "volumeNodeAffinity": {}}"#,
-            r#"{"volumeBinding": {"unreachableTogether": "warn"}}"#,
+        ],
+    ),
+    (
+        "volumeBinding",
+        &[
+            r#"{"volumeBinding": {"unreachable": "warn"}}"#,
+            r#"{"volumeBinding": {"unreachableTogether": "refuse"}}"#,
+            r#"{"volumeBinding": {"whenClusterUnreadable": true}}"#,
         ],
     ),
     (

@@ -4,6 +4,7 @@
 use super::field::{Field, Unreadable};
 use super::names::Names;
 use super::pod::with_pod;
+use super::storage_class::class_of_volume;
 use crate::logic::{Budget, Exhausted};
 
 /// The access modes that a claim or a volume lists. They are a set: neither order nor repetition makes two lists differ.
@@ -150,7 +151,7 @@ impl<'v> Claim<'v> {
     fn read(kind: ClaimKind, object: &Field<'v, '_>, name: &'v str, index: usize) -> Result<Self, Unreadable> {
         let spec = object.get("spec")?;
         let modes = spec.get("accessModes")?;
-        Ok(Claim { kind, name, access_modes: AccessModes::read(&modes)?, class: class(object, &spec)?, index })
+        Ok(Claim { kind, name, access_modes: AccessModes::read(&modes)?, class: class_of_claim(object)?, index })
     }
 }
 
@@ -185,11 +186,11 @@ impl PartialEq for AccessModes<'_> {
 
 impl Eq for AccessModes<'_> {}
 
-/// `GetPersistentVolumeClaimClass` (component-helpers, Kubernetes 1.36): the beta annotation still comes before the field.
-fn class<'v>(object: &Field<'v, '_>, spec: &Field<'v, '_>) -> Result<&'v str, Unreadable> {
-    let metadata = object.get("metadata")?;
-    let annotations = metadata.get("annotations")?;
-    let annotated = annotations.string_of("volume.beta.kubernetes.io/storage-class")?;
-    let named = spec.string_of("storageClassName")?;
-    Ok(annotated.or(named).unwrap_or_default())
+/// The class of a claim or of a template of claims; empty when none is named. `GetPersistentVolumeClaimClass`
+/// (component-helpers, Kubernetes 1.36): the beta annotation still comes before the field.
+///
+/// # Errors
+/// A class that is not a string, in the annotation or in the field.
+pub fn class_of_claim<'v>(claim: &Field<'v, '_>) -> Result<&'v str, Unreadable> {
+    class_of_volume(&claim.get("metadata")?, &claim.get("spec")?)
 }

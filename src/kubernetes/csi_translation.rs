@@ -13,6 +13,7 @@ use k8s_openapi::api::core::v1::{NodeSelectorRequirement, NodeSelectorTerm};
 
 use super::affinity::Affinity;
 use super::field::{Field, Unreadable};
+use super::names::Names;
 use super::zone_labels::{BETA_REGION, BETA_ZONE, REGION, ZONE, ZoneLabels};
 
 /// An in-tree plugin whose translation moves the zone to the key of its CSI driver.
@@ -115,10 +116,8 @@ fn rename(terms: Option<&mut [NodeSelectorTerm]>, from: &str, to: &str) {
 /// `addTopology`: the zones of a label, empty ones left out, are required by every term, and by one new term where there
 /// is none. A label without a zone adds nothing.
 fn add(terms: &mut Option<Vec<NodeSelectorTerm>>, key: &str, label: &str) {
-    let mut zones: Vec<&str> = label.split("__").map(str::trim).filter(|zone| !zone.is_empty()).collect();
-    zones.sort_unstable();
-    zones.dedup();
-    if zones.is_empty() {
+    let zones = Names::of(label.split("__").map(str::trim).filter(|zone| !zone.is_empty()));
+    if zones.count() == 0 {
         return;
     }
     let terms = terms.get_or_insert_default();
@@ -129,7 +128,7 @@ fn add(terms: &mut Option<Vec<NodeSelectorTerm>>, key: &str, label: &str) {
         term.match_expressions.get_or_insert_default().push(NodeSelectorRequirement {
             key: key.to_owned(),
             operator: String::from("In"),
-            values: Some(zones.iter().map(|zone| (*zone).to_owned()).collect()),
+            values: Some(zones.names().map(str::to_owned).collect()),
         });
     }
 }

@@ -45,19 +45,24 @@ const TWICE: &str = "appears twice";
 /// Names the field at which the document stops being JSON, or stops being JSON of a sane depth (127 levels).
 pub fn parse(bytes: &[u8]) -> Result<Value<'_>, Unreadable> {
     // One look at the whole document costs less than one at every string of it.
-    let unread = match std::str::from_utf8(bytes).map(serde_json::from_str) {
-        Ok(Ok(value)) => return Ok(value),
-        Ok(Err(error)) => Some(error),
-        Err(_) => None,
+    let (text, unread) = match std::str::from_utf8(bytes) {
+        Ok(text) => match serde_json::from_str(text) {
+            Ok(value) => return Ok(value),
+            Err(error) => (text, Some(error)),
+        },
+        Err(error) => {
+            let begin = bytes.get(..error.valid_up_to()).unwrap_or_default();
+            (std::str::from_utf8(begin).unwrap_or_default(), None)
+        }
     };
     // The fast parse does not know where it is; only a document that fails is read a second time.
-    let mut again = serde_json::Deserializer::from_slice(bytes);
-    let (path, error) = match serde_path_to_error::deserialize::<_, Walk>(&mut again) {
-        Err(located) => (spelled(located.path()), unread.or_else(|| Some(located.into_inner()))),
-        Ok(_) => (String::new(), unread),
+    let mut again = serde_json::Deserializer::from_str(text);
+    let path = match serde_path_to_error::deserialize::<_, Walk>(&mut again) {
+        Err(located) => spelled(located.path()),
+        Ok(_) => String::new(),
     };
     let path = if path.is_empty() { String::from("payload") } else { path };
-    let problem = error.map_or_else(|| String::from("it is not UTF-8"), |error| error.to_string());
+    let problem = unread.map_or_else(|| String::from("it is not UTF-8"), |error| error.to_string());
     Err(Unreadable { path, problem: format!("is not readable JSON: {problem}") })
 }
 

@@ -8,17 +8,19 @@ pub enum Kind {
     PersistentVolume,
     PersistentVolumeClaim,
     VolumeAttachment,
+    StorageClass,
     CsiNode,
     DaemonSet,
 }
 
 impl Kind {
-    pub const ALL: [Kind; 7] = [
+    pub const ALL: [Kind; 8] = [
         Kind::Node,
         Kind::Pod,
         Kind::PersistentVolume,
         Kind::PersistentVolumeClaim,
         Kind::VolumeAttachment,
+        Kind::StorageClass,
         Kind::CsiNode,
         Kind::DaemonSet,
     ];
@@ -31,9 +33,15 @@ impl Kind {
             Kind::PersistentVolume => "PersistentVolume",
             Kind::PersistentVolumeClaim => "PersistentVolumeClaim",
             Kind::VolumeAttachment => "VolumeAttachment",
+            Kind::StorageClass => "StorageClass",
             Kind::CsiNode => "CSINode",
             Kind::DaemonSet => "DaemonSet",
         }
+    }
+
+    /// The kind of this name.
+    pub fn named(name: &str) -> Option<Kind> {
+        Kind::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
     /// As in RBAC rules.
@@ -44,6 +52,7 @@ impl Kind {
             Kind::PersistentVolume => "persistentvolumes",
             Kind::PersistentVolumeClaim => "persistentvolumeclaims",
             Kind::VolumeAttachment => "volumeattachments",
+            Kind::StorageClass => "storageclasses",
             Kind::CsiNode => "csinodes",
             Kind::DaemonSet => "daemonsets",
         }
@@ -58,7 +67,7 @@ impl Kind {
     pub fn api_version(self) -> &'static str {
         match self {
             Kind::Node | Kind::Pod | Kind::PersistentVolume | Kind::PersistentVolumeClaim => "v1",
-            Kind::VolumeAttachment | Kind::CsiNode => "storage.k8s.io/v1",
+            Kind::VolumeAttachment | Kind::StorageClass | Kind::CsiNode => "storage.k8s.io/v1",
             Kind::DaemonSet => "apps/v1",
         }
     }

@@ -176,6 +176,33 @@ pub fn term_matches(term: &NodeSelectorTerm, labels: &Labels) -> bool {
     }
 }
 
+/// Whether a node matches a list of terms, as far as these labels of it tell; `None` when labels that are not known decide.
+/// Of a label that is not listed it is not known whether the node carries it.
+pub fn known_to_match(terms: &[NodeSelectorTerm], known: &Labels) -> Option<bool> {
+    let mut answer = Some(false);
+    for term in terms {
+        match term_known_to_match(term, known) {
+            Some(true) => return Some(true),
+            Some(false) => {}
+            None => answer = None,
+        }
+    }
+    answer
+}
+
+fn term_known_to_match(term: &NodeSelectorTerm, known: &Labels) -> Option<bool> {
+    let Ok(conditions) = conditions(term) else { return Some(false) };
+    let mut answer = Some(true);
+    for (key, condition) in &conditions {
+        match known.get(*key).map(|value| value_meets(condition, Some(value))) {
+            Some(true) => {}
+            Some(false) => return Some(false),
+            None => answer = None,
+        }
+    }
+    answer
+}
+
 /// `Requirement.Matches` on the value of one label.
 fn value_meets(condition: &Condition<'_>, value: Option<&str>) -> bool {
     let number = || value.and_then(|text| text.parse::<i64>().ok());

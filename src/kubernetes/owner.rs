@@ -19,3 +19,16 @@ pub fn is_owned_by(metadata: &Field<'_, '_>, version: &str, kind: &str) -> Resul
     }
     Ok(false)
 }
+
+/// Whether the metadata of an object name the object with this UID as its controller.
+///
+/// # Errors
+/// A wrong JSON type in the references.
+pub fn is_controlled_by(metadata: &Field<'_, '_>, uid: &str) -> Result<bool, Unreadable> {
+    for owner in metadata.get("ownerReferences")?.items()? {
+        if owner.boolean_of("controller")? == Some(true) && owner.string_of("uid")? == Some(uid) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}

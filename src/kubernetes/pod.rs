@@ -42,7 +42,13 @@ pub fn with_pod<'v, R>(
     kind: &str,
     read: impl FnOnce(&PodTemplate<'v, '_>) -> Result<R, Unreadable>,
 ) -> Result<Option<R>, Unreadable> {
-    steps(group, kind).map(|steps| descend(object, steps, read)).transpose()
+    let Some(steps) = steps(group, kind) else { return Ok(None) };
+    let (mut read, mut result) = (Some(read), None);
+    descend(object, steps, &mut |pod| {
+        result = read.take().map(|read| read(pod)).transpose()?;
+        Ok(())
+    })?;
+    Ok(result)
 }
 
 /// Whether all containers of a pod have ended for good: `status.phase`.
@@ -57,12 +63,12 @@ fn steps(group: &str, kind: &str) -> Option<&'static [&'static str]> {
     TEMPLATES.iter().find(|(of_group, of_kind, _)| *of_group == group && *of_kind == kind).map(|(_, _, steps)| *steps)
 }
 
-/// Fields borrow their parents, so each step is a call.
-fn descend<'v, R>(
+/// Fields borrow their parents, so each step is a call. One copy for all that is read of pods: each would add a kilobyte.
+fn descend<'v>(
     field: &Field<'v, '_>,
     steps: &[&str],
-    read: impl FnOnce(&PodTemplate<'v, '_>) -> Result<R, Unreadable>,
-) -> Result<R, Unreadable> {
+    read: &mut dyn FnMut(&PodTemplate<'v, '_>) -> Result<(), Unreadable>,
+) -> Result<(), Unreadable> {
     match steps.split_first() {
         Some((step, rest)) => descend(&field.get(step)?, rest, read),
         None => read(&PodTemplate { metadata: field.get("metadata")?, spec: field.get("spec")? }),

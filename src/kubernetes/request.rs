@@ -106,6 +106,17 @@ impl<'v, 'p> Request<'v, 'p> {
         self.operation == Operation::Create && self.user.name.is_none()
     }
 
+    /// The object's namespace: the request's own, or what the object says.
+    ///
+    /// # Errors
+    /// A namespace in the object's metadata that is not a string.
+    pub fn object_namespace(&self) -> Result<&'v str, Unreadable> {
+        match self.namespace {
+            Some(namespace) => Ok(namespace),
+            None => Ok(self.object.get("metadata")?.string_of("namespace")?.unwrap_or("default")),
+        }
+    }
+
     /// The object's name: the request's own, or on a CREATE with a generated name what the object says.
     ///
     /// # Errors

@@ -1,5 +1,8 @@
 //! What decides when a claim is bound to a volume: the StorageClass, or that a volume has none.
 
+use k8s_openapi::api::core::v1::{NodeSelectorRequirement, NodeSelectorTerm};
+
+use super::affinity::Affinity;
 use super::field::{Field, Unreadable};
 
 /// The provisioner of classes whose volumes a person makes by hand, or a program that no claim asks.
@@ -37,7 +40,28 @@ impl<'v> StorageClass<'v> {
     }
 }
 
-/// The class of a PersistentVolume; empty when it has none. Claims without a class are bound to such volumes at once
+/// The nodes for whose pods volumes of a class are made: `allowedTopologies`, which is written in another way than node
+/// selectors and means the same (`MatchTopologySelectorTerms`, component-helpers, Kubernetes 1.36). An empty list means every
+/// node. A volume that exists already is not limited by it.
+///
+/// # Errors
+/// A wrong JSON type.
+pub fn allowed_topologies(class: &Field<'_, '_>) -> Result<Affinity, Unreadable> {
+    let terms = class.get("allowedTopologies")?.each(|term| {
+        let requirements = term.get("matchLabelExpressions")?.each(|requirement| {
+            Ok(NodeSelectorRequirement {
+                key: requirement.string_of("key")?.unwrap_or_default().to_owned(),
+                operator: String::from("In"),
+                values: Some(requirement.get("values")?.strings()?.into_iter().map(str::to_owned).collect()),
+            })
+        })?;
+        let match_expressions = Some(requirements).filter(|requirements| !requirements.is_empty());
+        Ok(NodeSelectorTerm { match_expressions, match_fields: None })
+    })?;
+    Ok(if terms.is_empty() { Affinity::Absent } else { Affinity::Required(terms) })
+}
+
+/// The class of a PersistentVolume, which claims name in the same way; empty when it has none. Claims without a class are bound to such volumes at once
 /// (`IsDelayBindingMode`). The annotation comes before the field (`GetPersistentVolumeClass`, component-helpers, Kubernetes
 /// 1.36).
 ///

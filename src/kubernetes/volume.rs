@@ -125,6 +125,20 @@ impl Volume {
     pub fn admits(&self, labels: &Labels) -> bool {
         self.scheduling_affinity().admits(labels) && self.zone_labels.admits(labels)
     }
+
+    /// The same for a node of which only these labels are known; `None` when labels that are not known decide.
+    pub fn known_to_admit(&self, known: &Labels) -> Option<bool> {
+        let by_affinity = match self.scheduling_affinity() {
+            Affinity::Absent => Some(true),
+            Affinity::Required(terms) => node_selector::known_to_match(terms, known),
+        };
+        let by_labels = self.zone_labels.known_to_keep_out(known).map(|label| label.is_none());
+        match (by_affinity, by_labels) {
+            (Some(false), _) | (_, Some(false)) => Some(false),
+            (Some(true), Some(true)) => Some(true),
+            _ => None,
+        }
+    }
 }
 
 /// Steps for what does not grow with the affinity: labels, annotations, the source.

@@ -99,6 +99,21 @@ impl ZoneLabels {
         })
     }
 
+    /// The same for a node of which only these labels are known; `None` when labels that are not known decide.
+    pub fn known_to_keep_out(&self, known: &Labels) -> Option<Option<&ZoneLabel>> {
+        let mut answer = Some(None);
+        for label in &self.labels {
+            let Some(zones) = label.zones() else { continue };
+            match known.get(label.key) {
+                Some(value) if zones.contains(&value.as_str()) => {}
+                Some(_) => return Some(Some(label)),
+                // Another label may be read in its place, and a node without any of the four passes.
+                None => answer = None,
+            }
+        }
+        answer
+    }
+
     /// The labels as terms of a space whose axes are label keys.
     pub fn to_terms<'t>(&'t self, outline: &mut Outline<'t>) -> Vec<Term<'t>> {
         let mut terms = vec![Term::new()];

@@ -14,7 +14,7 @@ fn objects_are_found_by_kind_namespace_and_name() {
         {"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"d"}}]"#;
     let objects = Objects::read(text).unwrap();
     let counts = Kind::ALL.map(|kind| objects.count(kind));
-    assert_eq!(counts, [1, 1, 0, 1, 0, 0, 0]);
+    assert_eq!(counts, [1, 1, 0, 1, 0, 0, 0, 0]);
     let found = |kind, namespace, name| objects.get(kind, namespace, name, WANTED).unwrap().is_some();
     assert!(found(Kind::Node, None, "a") && found(Kind::Pod, Some("n"), "p"));
     assert!(found(Kind::PersistentVolumeClaim, Some("default"), "c"));

@@ -91,6 +91,9 @@ codes! {
     HostPathNotAllowed "host-path-not-allowed" Refuses,
     HostPathNotRecursive "host-path-not-recursive" Warns,
     ImmediateBinding "immediate-binding" Refuses,
+    [Some("volumeBinding")]
+    BindingUnreachable "binding-unreachable" Refuses,
+    VolumesUnreachableTogether "volumes-unreachable-together" Warns,
     [None]
     ClusterUnreadable "cluster-unreadable" Refuses,
     RequestTooLarge "request-too-large" Refuses,

@@ -15,6 +15,7 @@ pub mod rule;
 mod section;
 pub mod settings;
 mod tolerations;
+mod volume_binding;
 mod volume_node_affinity;
 
 use crate::kubernetes::field::{Field, Unreadable};

@@ -26,7 +26,16 @@ pub trait Rule {
     ) -> Result<(), Stopped>;
 
     /// The kinds without which the settings of the section cannot do what they say.
-    fn needs(&self) -> Vec<Kind>;
+    fn needs(&self) -> Vec<(Kind, Reads)>;
+}
+
+/// How a rule reads the objects of a kind in the cluster.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Reads {
+    /// One by one, each as it is now.
+    Single,
+    /// All of them, or one as it was a moment ago: an engine does well to hold them.
+    All,
 }
 
 /// Why a rule stops before it has judged the whole request.

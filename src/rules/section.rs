@@ -5,9 +5,6 @@ use super::finding::Severity;
 use crate::kubernetes::field::{Field, Unreadable, quoted};
 use crate::kubernetes::request::Request;
 
-/// The complaint about a section that only makes sense when the cluster can be read.
-pub const NEEDS_CLUSTER: &str = "needs the live cluster, which this version does not read";
-
 /// What every section may set in addition to its own keys.
 #[derive(Debug)]
 pub struct Scope {

@@ -6,9 +6,10 @@ use super::access_modes::AccessModesRule;
 use super::csi_driver_tokens::CsiDriverTokens;
 use super::local_volumes::LocalVolumes;
 use super::node_taints::NodeTaints;
-use super::rule::Rule;
-use super::section::{NEEDS_CLUSTER, Scope};
+use super::rule::{Reads, Rule};
+use super::section::Scope;
 use super::tolerations::Tolerations;
+use super::volume_binding::VolumeBinding;
 use super::volume_node_affinity::VolumeNodeAffinity;
 use super::{SETTINGS_STEPS, STEPS};
 use crate::kubernetes::field::{Field, Unreadable, quoted};
@@ -23,15 +24,13 @@ const SECTIONS: &[(&str, ReadRule)] = &[
     ("csiDriverTokens", |section, _| boxed(CsiDriverTokens::read(section))),
     ("accessModes", |section, _| boxed(AccessModesRule::read(section))),
     ("localVolumes", |section, _| boxed(LocalVolumes::read(section))),
+    ("volumeBinding", |section, _| boxed(VolumeBinding::read(section))),
 ];
 
 /// The names of all sections, one for each rule.
 pub fn section_names() -> impl Iterator<Item = &'static str> {
     SECTIONS.iter().map(|(name, _)| *name)
 }
-
-/// Sections of rules that read the live cluster.
-const NEED_THE_CLUSTER: &[&str] = &["volumeBinding"];
 
 type ReadRule = fn(&Field<'_, '_>, &mut Budget) -> Result<Box<dyn Rule>, Unreadable>;
 
@@ -56,13 +55,7 @@ impl Settings {
     /// combinations without a meaning. The complaint names the path, the value and what is accepted there.
     pub fn read(root: &Field<'_, '_>) -> Result<Self, Unreadable> {
         let names: Vec<&str> = section_names().collect();
-        for name in NEED_THE_CLUSTER {
-            if root.get(name)?.is_present() {
-                return Err(root.get(name)?.unreadable(NEEDS_CLUSTER));
-            }
-        }
-        let known: Vec<&str> = names.iter().chain(NEED_THE_CLUSTER).copied().collect();
-        root.only(&known)?;
+        root.only(&names)?;
         let mut budget = Budget::of(SETTINGS_STEPS);
         let mut sections = Vec::new();
         for (name, read) in SECTIONS {
@@ -86,12 +79,10 @@ impl Settings {
 
     /// The kinds of objects that must be readable in the cluster for these settings to do what they say, each once, in the
     /// order of [`Kind`].
-    pub fn needs(&self) -> Vec<Kind> {
-        let mut kinds = Vec::new();
-        for (_, rule) in &self.sections {
-            kinds.extend(rule.needs());
-        }
-        Kind::ALL.into_iter().filter(|kind| kinds.contains(kind)).collect()
+    pub fn needs(&self) -> Vec<(Kind, Reads)> {
+        let needs: Vec<(Kind, Reads)> = self.sections.iter().flat_map(|(_, rule)| rule.needs()).collect();
+        let reads = |kind| needs.iter().filter(|(of, _)| *of == kind).map(|(_, reads)| *reads).max();
+        Kind::ALL.into_iter().filter_map(|kind| Some((kind, reads(kind)?))).collect()
     }
 }
 

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 )
 
@@ -58,6 +59,12 @@ func (c *cluster) startControlPlane(ctx context.Context) error {
 		Host: fmt.Sprintf("https://127.0.0.1:%d", ports[2]), BearerToken: token,
 		TLSClientConfig: rest.TLSClientConfig{Insecure: true}, QPS: 200, Burst: 400,
 	}}
+	// The same access for what is done many times: it knows the kinds, and does not ask for them.
+	config := rest.CopyConfig(c.api.config)
+	config.QPS, config.WarningHandler = -1, c.api
+	if c.client, err = kubernetes.NewForConfig(config); err != nil {
+		return err
+	}
 	return c.runAPIServer(ctx)
 }
 

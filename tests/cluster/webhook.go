@@ -20,6 +20,35 @@ func (c *cluster) plainWebhook(ctx context.Context) error {
 	if err := c.removeGatekeeper(ctx); err != nil {
 		return err
 	}
+	if err := c.registerWebhook(ctx); err != nil {
+		return err
+	}
+	if err := c.warnsThroughWebhook(ctx); err != nil {
+		return fmt.Errorf("as shipped: %w", err)
+	}
+	// From warnings to refusals, as the README says it.
+	c.provider.process.stop()
+	if err := c.runDeployment(ctx, true); err != nil {
+		return err
+	}
+	if err := c.changeWebhook(ctx, "webhook.yaml", refuseUnjudged); err != nil {
+		return err
+	}
+	return c.refusesThroughWebhook(ctx)
+}
+
+// onlyWebhook does the same where there never was a Gatekeeper.
+func (c *cluster) onlyWebhook(ctx context.Context) error {
+	authority, err := newAuthority("placement-guard-ca")
+	if err != nil {
+		return err
+	}
+	c.provider = &provider{authority: authority}
+	return c.registerWebhook(ctx)
+}
+
+// registerWebhook runs our Deployment as it is, and has the API server ask it.
+func (c *cluster) registerWebhook(ctx context.Context) error {
 	for _, file := range []string{"deployment.yaml", "settings.yaml"} {
 		if err := c.applyOurs(ctx, file); err != nil {
 			return err
@@ -42,21 +71,7 @@ func (c *cluster) plainWebhook(ctx context.Context) error {
 	if err := c.applyOurs(ctx, "webhook.yaml"); err != nil {
 		return err
 	}
-	if err := c.injectCA(ctx); err != nil {
-		return err
-	}
-	if err := c.warnsThroughWebhook(ctx); err != nil {
-		return fmt.Errorf("as shipped: %w", err)
-	}
-	// From warnings to refusals, as the README says it.
-	c.provider.process.stop()
-	if err := c.runDeployment(ctx, true); err != nil {
-		return err
-	}
-	if err := c.changeWebhook(ctx, func(each map[string]any) { each["failurePolicy"] = "Fail" }); err != nil {
-		return err
-	}
-	return c.refusesThroughWebhook(ctx)
+	return c.injectCA(ctx, "webhook.yaml")
 }
 
 func (c *cluster) removeGatekeeper(ctx context.Context) error {
@@ -213,16 +228,19 @@ spec: {type: ExternalName, externalName: localhost, ports: [{port: %d}]}
 }
 
 // injectCA does what cert-manager's CA injector does. The port is the one that is free here.
-func (c *cluster) injectCA(ctx context.Context) error {
-	return c.changeWebhook(ctx, func(each map[string]any) {
+func (c *cluster) injectCA(ctx context.Context, file string) error {
+	return c.changeWebhook(ctx, file, func(each map[string]any) {
 		client := each["clientConfig"].(map[string]any)
 		client["caBundle"] = base64.StdEncoding.EncodeToString(c.provider.authority.pem)
 		client["service"].(map[string]any)["port"] = int64(c.provider.port)
 	})
 }
 
-func (c *cluster) changeWebhook(ctx context.Context, change func(each map[string]any)) error {
-	found, err := objects(c.ours("webhook/webhook.yaml"), nil)
+func refuseUnjudged(each map[string]any) { each["failurePolicy"] = "Fail" }
+
+// changeWebhook changes each webhook of the configuration in a file of ours, as it is stored.
+func (c *cluster) changeWebhook(ctx context.Context, file string, change func(each map[string]any)) error {
+	found, err := objects(c.ours("webhook/"+file), nil)
 	if err != nil {
 		return err
 	}

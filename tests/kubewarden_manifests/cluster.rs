@@ -10,11 +10,11 @@ use placement_guard::rules::read_settings;
 use placement_guard::verdict;
 use serde_json::{Value, json};
 
-use crate::policy::{ClusterRole, ContextAwareResource, Policy, PolicyRule, Spec, policies, read};
+use crate::policy::{ClusterRole, ContextAwareResource, NEEDS_CLUSTER, Policy, PolicyRule, Spec, policies, read};
 
 /// The lines in comments that grant a kind, and the settings in comments that read the cluster, put in force.
 fn with_live_settings(text: &str) -> String {
-    const LIVE: [&str; 10] = [
+    const LIVE: [&str; 11] = [
         "- {apiVersion: ",
         "contextAwareResources: ",
         "timeoutEvalSeconds: ",
@@ -24,6 +24,7 @@ fn with_live_settings(text: &str) -> String {
         "overlap: ",
         "rollout: ",
         "sharedClaims: ",
+        "unreachableTogether: ",
         "whileInUse: ",
     ];
     let others = ["strandedVolumes: ", "requireSettledVolumeAttributes: "];
@@ -44,7 +45,7 @@ fn needs(settings: &Value) -> BTreeSet<Kind> {
     let settings = settings.to_string();
     let document = field::parse(settings.as_bytes()).expect("settings are JSON");
     let settings = read_settings(&Field::root("settings", &document)).unwrap_or_else(|error| panic!("{error:?}"));
-    settings.needs().into_iter().collect()
+    settings.needs().into_iter().map(|(kind, _)| kind).collect()
 }
 
 fn granted(spec: &Spec) -> BTreeSet<Kind> {
@@ -72,7 +73,8 @@ fn each_policy_is_granted_the_kinds_that_its_settings_need_and_no_other() {
         let with_comments = Policy::of(policy.name, policy.sections, with_live_settings(&policy.text));
         for (Policy { name, spec, .. }, is_live) in [(&policy, false), (&with_comments, true)] {
             let mut expected = needs(&spec.settings);
-            assert_eq!(!expected.is_empty(), is_live && *name != "all-rules", "{name}: {expected:?}");
+            let reads = *name == NEEDS_CLUSTER || is_live && *name != "all-rules";
+            assert_eq!(!expected.is_empty(), reads, "{name}: {expected:?}");
             if names_nodes(&spec.settings) {
                 expected.insert(Kind::Node);
             }
@@ -108,7 +110,9 @@ fn the_policy_server_may_read_what_the_policies_read_and_nothing_else() {
     let resources = |kinds: BTreeSet<Kind>| -> BTreeSet<(String, String)> {
         kinds.into_iter().map(|kind| (kind.group().to_owned(), kind.resource().to_owned())).collect()
     };
-    let read_by_policies = policies().iter().flat_map(|policy| granted(&policy.spec)).collect();
+    // Its own comment says what to grant for it.
+    let others = policies().into_iter().filter(|policy| policy.name != NEEDS_CLUSTER);
+    let read_by_policies = others.flat_map(|policy| granted(&policy.spec)).collect();
     assert_eq!(role(&text), resources(read_by_policies));
     let in_force = text.replace("  # - {apiGroups", "  - {apiGroups");
     assert_eq!(role(&in_force), resources(Kind::ALL.into()));

@@ -10,7 +10,7 @@ mod policy;
 use std::collections::BTreeSet;
 
 use placement_guard::verdict;
-use policy::{ClusterRole, POLICIES, Policy, Rule, policies, read, repository};
+use policy::{ClusterRole, NEEDS_CLUSTER, POLICIES, Policy, Rule, policies, read, repository};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -35,8 +35,41 @@ fn there_is_one_policy_for_each_file() {
     let found: BTreeSet<String> =
         entries.map(|entry| entry.expect("a file").file_name().to_string_lossy().into_owned()).collect();
     let mut expected: BTreeSet<String> = POLICIES.iter().map(|(name, _)| format!("{name}.yaml")).collect();
-    expected.extend(["README.md", "cluster-reader.yaml", "permissions.yaml"].map(String::from));
+    expected.extend(["README.md", "cluster-reader.yaml", "kustomization.yaml", "permissions.yaml"].map(String::from));
     assert_eq!(found, expected);
+}
+
+/// The kustomization of a folder below `policies/`.
+fn kustomization(folder: &str) -> serde_json::Value {
+    let path = format!("policies/{folder}/kustomization.yaml");
+    serde_saphyr::from_str(&read(&path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+#[test]
+fn the_kustomization_has_the_policy_of_each_rule_and_what_they_need() {
+    let single =
+        POLICIES.iter().map(|(name, _)| name.as_str()).filter(|name| *name != "all-rules" && *name != NEEDS_CLUSTER);
+    let expected: Vec<String> =
+        ["permissions", "cluster-reader"].into_iter().chain(single).map(|name| format!("{name}.yaml")).collect();
+    assert_eq!(kustomization("kubewarden")["resources"], json!(expected));
+}
+
+/// What comes out of them is tested with kustomize itself, in `make cluster-test`.
+#[test]
+fn each_overlay_sets_the_mode_of_its_name_and_the_failure_policy_that_belongs_to_it() {
+    for (mode, failure_policy) in [("monitor", "Ignore"), ("protect", "Fail")] {
+        let overlay = kustomization(&format!("kubewarden-overlays/{mode}"));
+        assert_eq!(overlay["resources"], json!(["../../kubewarden"]), "{mode}");
+        let patch = overlay["patches"][0]["patch"].as_str().expect("a patch");
+        let patch: serde_json::Value = serde_saphyr::from_str(patch).expect("YAML");
+        assert_eq!(
+            patch,
+            json!([
+                {"op": "replace", "path": "/spec/mode", "value": mode},
+                {"op": "replace", "path": "/spec/failurePolicy", "value": failure_policy},
+            ])
+        );
+    }
 }
 
 #[test]
@@ -92,6 +125,12 @@ fn the_rules_name_one_group_and_version_each_and_what_exists() {
             assert_eq!((rule.api_groups.len(), rule.api_versions.as_slice()), (1, &[String::from("v1")][..]), "{name}");
         }
         let rules = flat(&spec.rules);
+        if name == NEEDS_CLUSTER {
+            // A pod is bound once, and its node and its volumes stay.
+            let created = |name: &str| (String::new(), name.to_owned(), vec![String::from("CREATE")]);
+            assert_eq!(rules, ["bindings", "pods", "pods/binding"].map(created).into());
+            continue;
+        }
         assert!(rules.is_subset(&known), "{name}: {rules:?}");
         assert_eq!(rules.contains(&ephemeral), ["local-volumes", "all-rules"].contains(&name), "{name}");
         if name == "all-rules" {
@@ -130,7 +169,10 @@ fn the_audit_scanner_may_list_what_it_scans_and_nothing_else_is_granted() {
     }
     let mut scanned = BTreeSet::new();
     for Policy { name, spec, .. } in policies() {
-        assert_eq!(spec.background_audit, name != "volume-node-affinity", "{name}");
+        assert_eq!(spec.background_audit, !["volume-node-affinity", NEEDS_CLUSTER].contains(&name), "{name}");
+        if name == NEEDS_CLUSTER {
+            continue;
+        }
         for rule in spec.rules.iter().filter(|rule| rule.operations.iter().any(|operation| operation == "CREATE")) {
             scanned.extend(rule.resources.iter().map(|name| (rule.api_groups[0].clone(), name.clone())));
         }

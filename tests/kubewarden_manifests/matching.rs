@@ -32,7 +32,7 @@ fn every_recorded_request_that_a_policy_matches_is_judged() {
             if !policy.matches(&request) {
                 continue;
             }
-            for member in ["spec", "template", "provisioner"] {
+            for member in ["spec", "target", "template", "provisioner"] {
                 request["object"][member] = json!([1]);
             }
             let verdict = policy.verdict(&request);
@@ -48,6 +48,7 @@ fn every_recorded_request_that_a_policy_matches_is_judged() {
         ("local-volumes", 11),
         ("node-taints", 6),
         ("tolerations", 16),
+        ("volume-binding", 4),
         ("volume-node-affinity", 24),
     ];
     assert_eq!(counts, expected, "{matched:#?}");
@@ -76,6 +77,7 @@ fn every_recorded_request_about_which_the_module_has_something_to_say_is_matched
         ("local-volumes", 5),
         ("node-taints", 2),
         ("tolerations", 12),
+        ("volume-binding", 2),
         ("volume-node-affinity", 13),
     ];
     assert_eq!(said, BTreeMap::from(expected));
@@ -118,6 +120,7 @@ fn every_case_about_which_the_module_has_something_to_say_is_matched() {
         ("local-volumes", 76),
         ("node-taints", 4),
         ("tolerations", 54),
+        ("volume-binding", 40),
         ("volume-node-affinity", 83),
     ] {
         assert!(said.get(policy).is_some_and(|count| *count >= least), "{policy}: {said:?}");
@@ -129,7 +132,9 @@ fn every_case_about_which_the_module_has_something_to_say_is_matched() {
 fn completed(request: &Value) -> Value {
     let mut request = request.clone();
     let kind = request["kind"].clone();
+    let is_bound = request["subResource"] == "binding";
     let plural = match kind["kind"].as_str().unwrap_or_default().to_lowercase() {
+        _ if is_bound => String::from("pods"),
         name if name.ends_with('s') => name + "es",
         name => name + "s",
     };

@@ -13,11 +13,16 @@ use serde_json::Value;
 /// The language of conditions, with what API servers add to it: `.?` for fields that may be absent.
 static CEL: LazyLock<Arc<Env>> = LazyLock::new(|| Arc::new(Env::stdlib().with_optional_support(true)));
 
-/// Each policy with the sections of its settings: one for each rule, named after its section, and one for all of them.
+/// The policy of the rule that can do nothing without the cluster. The policy of all rules leaves it out, with its
+/// sub-resource.
+pub const NEEDS_CLUSTER: &str = "volume-binding";
+
+/// Each policy with the sections of its settings: one for each rule, named after its section, and one for all the others.
 pub static POLICIES: LazyLock<Vec<(String, Vec<&'static str>)>> = LazyLock::new(|| {
     let mut policies: Vec<(String, Vec<&str>)> =
         section_names().map(|section| (with_dashes(section), vec![section])).collect();
-    policies.push((String::from("all-rules"), section_names().collect()));
+    let others = section_names().filter(|section| with_dashes(section) != NEEDS_CLUSTER);
+    policies.push((String::from("all-rules"), others.collect()));
     policies
 });
 

@@ -2,6 +2,8 @@
 
 use std::fmt::Display;
 
+use crate::plain::plain;
+
 /// How the program ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
@@ -24,6 +26,7 @@ impl Complaint {
 
     /// A sentence that says all three itself. Line breaks in it become spaces.
     pub fn said(sentence: impl Display) -> Self {
-        Complaint(sentence.to_string().lines().map(str::trim).collect::<Vec<_>>().join(" "))
+        let line = sentence.to_string().lines().map(str::trim).collect::<Vec<_>>().join(" ");
+        Complaint(plain(&line).into_owned())
     }
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use package::{InvalidMetadata, NotPackaged};
-use registry::{Access, SignKey};
+use registry::{Access, Layout, SignKey};
 
 use crate::complaint::{Complaint, Outcome};
 use crate::input::Source;
@@ -25,14 +25,14 @@ pub struct Package {
 
 #[derive(clap::Args)]
 pub struct Push {
-    /// An annotated module, as `package` and `make module` write it
+    /// An annotated module, as `package` and `make module` write it; or an image, a folder in the OCI layout
     module: PathBuf,
     /// Where to push it: `HOST/REPOSITORY:TAG`
     reference: String,
     /// Use plain HTTP; only for a registry on this machine
     #[arg(long)]
     insecure: bool,
-    /// Sign the module with this key: `PRIVATE KEY` in PEM, ECDSA on P-256 or Ed25519
+    /// Sign what is pushed with this key: `PRIVATE KEY` in PEM, ECDSA on P-256 or Ed25519
     #[arg(long, value_name = "FILE")]
     sign_key: Option<PathBuf>,
 }
@@ -65,7 +65,7 @@ pub fn package(arguments: &Package) -> Result<Outcome, Complaint> {
     Ok(Outcome::Accepted)
 }
 
-/// Pushes a module and prints where it is now, by digest.
+/// Pushes a module or an image, and prints where it is now, by digest.
 ///
 /// # Errors
 /// What keeps it from being there.
@@ -73,7 +73,13 @@ pub fn push(arguments: &Push) -> Result<Outcome, Complaint> {
     let key = arguments.sign_key.as_deref().map(SignKey::read).transpose().map_err(Complaint::said)?;
     let (bar, progress) = watched();
     let access = Access::of_this_user(arguments.insecure);
-    let pushed = registry::push(&read(&arguments.module)?, &arguments.reference, &access, key.as_ref(), &progress);
+    let Push { module, reference, .. } = arguments;
+    let pushed = if Layout::is_at(module) {
+        let image = Layout::read(module).map_err(Complaint::said)?;
+        registry::push_image(&image, reference, &access, key.as_ref(), &progress)
+    } else {
+        registry::push(&read(module)?, reference, &access, key.as_ref(), &progress)
+    };
     bar.finish_and_clear();
     let pushed = pushed.map_err(Complaint::said)?;
     output::print(&format!("{}\n", pushed.by_digest))?;
@@ -96,8 +102,11 @@ fn read(path: &Path) -> Result<Vec<u8>, Complaint> {
         .map_err(|error| Complaint::new(path.display(), format!("cannot be read: {error}"), "name a readable file"))
 }
 
-/// Through a file next to it, so that half a module never appears under the name.
-fn write(path: &Path, bytes: &[u8]) -> Result<(), Complaint> {
+/// Writes a file through one next to it, so that half of it never appears under the name.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn write(path: &Path, bytes: &[u8]) -> Result<(), Complaint> {
     let mut partial = path.as_os_str().to_owned();
     partial.push(".part");
     let partial = PathBuf::from(partial);

@@ -6,6 +6,7 @@
 pub mod audit;
 pub mod check;
 pub mod cluster;
+pub mod command_line;
 pub mod complaint;
 pub mod completions;
 mod config;
@@ -20,13 +21,18 @@ pub mod module;
 mod nearest;
 pub mod origin;
 pub mod output;
+mod pairs;
+mod plain;
+pub mod plugin;
 mod reading;
 pub mod report;
+pub mod report_html;
 mod request;
 mod rollout;
 #[cfg(feature = "server")]
 pub mod serve;
 pub mod settings;
+mod template;
 mod transfer;
 
 /// What to do if you need wasmtime or the server and this build lacks them.

@@ -1,97 +1,12 @@
 //! The program `placement-guard`. What a subcommand does is in the module of its name.
 
-use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Parser, Subcommand};
-use placement_guard_cli::complaint::{Complaint, Outcome};
-#[cfg(feature = "server")]
-use placement_guard_cli::serve;
-use placement_guard_cli::{audit, check, completions, distribution, explain, settings};
-
-/// Decides whether a change to where Kubernetes may place volumes and pods is safe, and shows an example if not
-#[derive(Parser)]
-#[command(name = "placement-guard", version, propagate_version = true, after_help = EXIT_CODES)]
-struct Cli {
-    #[command(subcommand)]
-    command: Command,
-}
-
-const EXIT_CODES: &str = "\
-Exit codes:
-  0  nothing that fails the run (`--fail-on`) was found; or what was asked for is done
-  1  `check`, `audit`: something was found that a cluster would refuse, or what else `--fail-on` names; what is silenced or
-     in the baseline does not count
-  2  no decision was possible: wrong arguments, a file that cannot be read, or settings that are not valid";
-
-#[derive(Subcommand)]
-enum Command {
-    /// Judge admission requests, or the change from one set of manifests to another
-    #[command(after_help = EXIT_CODES)]
-    Check(check::Arguments),
-    /// Report problems of existing objects, as an audit scan would
-    Audit(audit::Arguments),
-    /// Explain a code of a finding: what it means, an example, and what would be accepted
-    Explain(explain::Arguments),
-    /// Print the JSON Schema of the settings, or check settings files
-    Settings(settings::Arguments),
-    /// Answer Gatekeeper's external data requests and admission webhooks, over TLS
-    #[cfg(feature = "server")]
-    Serve(serve::Arguments),
-    /// Not in this build: answer Gatekeeper's external data requests and admission webhooks, over TLS
-    #[cfg(not(feature = "server"))]
-    Serve(NotHere),
-    /// Write Kubewarden's metadata into a module
-    Package(distribution::Package),
-    /// Push an annotated module to an OCI registry, and print its reference by digest
-    Push(distribution::Push),
-    /// Pull a module from an OCI registry, and check every digest
-    Pull(distribution::Pull),
-    /// Print a script that completes the command line in a shell
-    Completions(completions::Arguments),
-}
-
-/// Accepts any arguments of a command that this build does not have.
-#[cfg(not(feature = "server"))]
-#[derive(clap::Args)]
-struct NotHere {
-    #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
-    _arguments: Vec<std::ffi::OsString>,
-}
-
-impl Command {
-    fn run(self) -> Result<Outcome, Complaint> {
-        match self {
-            Command::Check(arguments) => check::run(&arguments),
-            Command::Audit(arguments) => audit::run(&arguments),
-            Command::Explain(arguments) => explain::run(&arguments),
-            Command::Settings(arguments) => settings::run(&arguments),
-            #[cfg(feature = "server")]
-            Command::Serve(arguments) => serve::run(&arguments),
-            #[cfg(not(feature = "server"))]
-            Command::Serve(_) => {
-                let problem = "this build of the program has no server";
-                Err(Complaint::new("serve", problem, placement_guard_cli::WITHOUT_SERVER))
-            }
-            Command::Package(arguments) => distribution::package(&arguments),
-            Command::Push(arguments) => distribution::push(&arguments),
-            Command::Pull(arguments) => distribution::pull(&arguments),
-            Command::Completions(arguments) => completions::run(&arguments, Cli::command()),
-        }
-    }
-}
-
-/// The arguments, with `help --help` as `help`: clap takes `--help` for the name of a command there.
-fn arguments() -> Vec<OsString> {
-    let mut arguments: Vec<OsString> = std::env::args_os().collect();
-    if arguments.get(1).is_some_and(|first| first == "help") {
-        arguments.retain(|argument| argument != "--help" && argument != "-h");
-    }
-    arguments
-}
+use placement_guard_cli::command_line::CommandLine;
+use placement_guard_cli::complaint::Outcome;
 
 fn main() -> ExitCode {
-    match Cli::parse_from(arguments()).command.run() {
+    match CommandLine::of(std::env::args_os().collect()).run() {
         Ok(Outcome::Accepted) => ExitCode::SUCCESS,
         Ok(Outcome::Refused) => ExitCode::from(1),
         Err(complaint) => {

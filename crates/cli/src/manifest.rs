@@ -7,6 +7,8 @@ use serde::Serialize;
 
 use crate::complaint::Complaint;
 use crate::input::{Document, NotJudged, Reason, Source};
+use crate::plain::plain;
+use crate::template::placeholder;
 
 /// Which object it is.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -26,15 +28,43 @@ impl fmt::Display for Identity {
     }
 }
 
+/// Groups whose kinds belong to no namespace, or nearly so, and single kinds of other groups.
+const GROUPS_OF_THE_CLUSTER: [&str; 7] = [
+    "admissionregistration.k8s.io",
+    "apiextensions.k8s.io",
+    "apiregistration.k8s.io",
+    "karpenter.sh",
+    "node.k8s.io",
+    "scheduling.k8s.io",
+    "storage.k8s.io",
+];
+const KINDS_OF_THE_CLUSTER: [&str; 5] = ["ClusterRole", "ClusterRoleBinding", "Namespace", "Node", "PersistentVolume"];
+
+/// Whether objects of a kind of Kubernetes belong to no namespace. Of other kinds this is not known, and they count as
+/// belonging to one.
+pub fn belongs_to_no_namespace(group: &str, kind: &str) -> bool {
+    let is_of_group = GROUPS_OF_THE_CLUSTER.contains(&group) && kind != "CSIStorageCapacity";
+    is_of_group || matches!(group, "" | "rbac.authorization.k8s.io") && KINDS_OF_THE_CLUSTER.contains(&kind)
+}
+
 impl Identity {
+    /// Puts it into this namespace, unless it names one or its kind belongs to none.
+    pub fn belongs_to(&mut self, namespace: &str) {
+        if !belongs_to_no_namespace(&self.group, &self.kind) {
+            self.namespace.get_or_insert_with(|| namespace.to_owned());
+        }
+    }
+
     /// An object in words.
     pub fn described(kind: &str, namespace: Option<&str>, name: Option<&str>) -> String {
-        match (namespace, name) {
+        let kind = field::short(kind, 63);
+        let words = match (namespace, name) {
             (Some(namespace), Some(name)) => format!("{kind} {namespace}/{name}"),
             (None, Some(name)) => format!("{kind} {name}"),
             (Some(namespace), None) => format!("{kind} without a name in {namespace}"),
             (None, None) => format!("{kind} without a name"),
-        }
+        };
+        plain(&words).into_owned()
     }
 }
 
@@ -88,6 +118,13 @@ fn identity_of(document: &Document) -> Result<Identity, Wrong> {
     let text = |field: Result<Field<'_, '_>, field::Unreadable>| {
         field.and_then(|field| field.string().map(|text| text.map(str::to_owned))).map_err(no_identity)
     };
+    if is_request(&root) {
+        return Err((
+            Reason::AdmissionRequest,
+            String::new(),
+            String::from("is an admission request, and not an object"),
+        ));
+    }
     let (mut kind, mut api_version) = (text(root.get("kind"))?, text(root.get("apiVersion"))?);
     if let Some(list) = &document.of_list {
         kind.get_or_insert_with(|| list.kind.clone());
@@ -99,12 +136,24 @@ fn identity_of(document: &Document) -> Result<Identity, Wrong> {
     let (group, version) = api_version.split_once('/').unwrap_or(("", &api_version));
     let metadata = root.get("metadata").map_err(no_identity)?;
     let (namespace, name) = (text(metadata.get("namespace"))?, text(metadata.get("name"))?);
-    // Helm would have put a name here.
-    if let Some(name) = [&name, &namespace].into_iter().flatten().find(|name| name.contains("{{")) {
-        let said = format!("is a Helm template: its name is `{}`", field::short(name, 40));
-        return Err((Reason::HelmTemplate, String::from("metadata.name"), said));
+    if let Some((path, text)) = placeholder(group, document.json()) {
+        let said = format!("is a Helm template: {path} is `{}`", field::short(&text, 40));
+        return Err((Reason::HelmTemplate, path, said));
     }
     Ok(Identity { kind, namespace, name, group: group.to_owned(), version: version.to_owned() })
+}
+
+/// Whether a document is what an API server asks, or an AdmissionReview around it.
+fn is_request(root: &Field<'_, '_>) -> bool {
+    let string = |name: &str| root.string_of(name).ok().flatten();
+    let is_there = |name: &str| root.get(name).is_ok_and(|member| member.is_present());
+    match root.get("kind").map(|kind| kind.string()) {
+        Ok(Ok(Some("AdmissionReview"))) => {
+            string("apiVersion").is_some_and(|version| version.starts_with("admission.k8s.io/"))
+        }
+        Ok(Err(_)) => is_there("operation") && (is_there("object") || is_there("oldObject")),
+        _ => false,
+    }
 }
 
 /// What is asked of the cluster.

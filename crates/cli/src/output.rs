@@ -7,6 +7,7 @@ use anstyle::{AnsiColor, Style};
 use serde::Serialize;
 
 use crate::complaint::Complaint;
+use crate::plain::plain;
 
 pub const GOOD: Style = AnsiColor::Green.on_default().bold();
 pub const BAD: Style = AnsiColor::Red.on_default().bold();
@@ -40,7 +41,7 @@ pub fn complain(complaint: &Complaint) {
 
 /// Writes a warning to standard error.
 pub fn warn(warning: &str) {
-    let line = format!("{} {warning}\n", styled(WARNING, "warning:"));
+    let line = format!("{} {}\n", styled(WARNING, "warning:"), plain(warning));
     let _lost = anstream::stderr().lock().write_all(line.as_bytes());
 }
 
@@ -58,7 +59,12 @@ pub fn json(value: &impl Serialize) -> Result<String, Complaint> {
 /// # Errors
 /// When the value has no form in YAML.
 pub fn yaml(value: &impl Serialize) -> Result<String, Complaint> {
-    serde_saphyr::to_string(value).map_err(|error| unprintable(&error))
+    let text = serde_saphyr::to_string(value).map_err(|error| unprintable(&error))?;
+    // In the log of a job on GitHub such a line is a command. JSON is YAML too, and keeps a string on its line.
+    if text.lines().any(|line| line.trim_start().starts_with("::")) {
+        return json(value);
+    }
+    Ok(text)
 }
 
 fn unprintable(error: &dyn Display) -> Complaint {

@@ -35,10 +35,15 @@ impl Reading {
     }
 }
 
+/// So many keys that appear twice are said of one document.
+const REPEATED: usize = 5;
+
 /// What was read, apart from what it is for.
 #[derive(Debug, Default)]
 pub struct Read {
     pub omitted: Omitted,
+    /// The namespace of objects that name none.
+    namespace: Option<String>,
     /// What was named, and gave nothing that can be judged.
     pub hopeless: Vec<NotJudged>,
     /// In the file that is being read: what could be judged, and why the rest could not.
@@ -47,10 +52,18 @@ pub struct Read {
 }
 
 impl Read {
+    /// Where objects that name no namespace belong to this one.
+    pub fn within(namespace: Option<&str>) -> Self {
+        Read { namespace: namespace.map(str::to_owned), ..Read::default() }
+    }
+
     /// Takes a document as a manifest; what is not one is counted.
     pub fn manifest(&mut self, document: Document) -> Option<Manifest> {
         match Manifest::read(document) {
-            Ok(manifest) => {
+            Ok(mut manifest) => {
+                if let Some(namespace) = &self.namespace {
+                    manifest.identity.belongs_to(namespace);
+                }
                 self.took(&manifest.document);
                 Some(manifest)
             }
@@ -64,7 +77,7 @@ impl Read {
     /// A document will be judged.
     pub fn took(&mut self, document: &Document) {
         self.judged = self.judged.saturating_add(1);
-        self.omitted.repeated.extend(document.repeated.iter().map(|repeated| {
+        self.omitted.repeated.extend(document.repeated.iter().take(REPEATED).map(|repeated| {
             NotJudged {
                 reason: Reason::NotYaml,
                 file: document.file.to_string(),
@@ -73,6 +86,9 @@ impl Read {
             }
             .to_string()
         }));
+        if let Some(more) = document.repeated.len().checked_sub(REPEATED).filter(|more| *more > 0) {
+            self.omitted.repeated.push(format!("{}:{}: {more} more keys appear twice", document.file, document.line));
+        }
     }
 
     pub fn omit(&mut self, wrong: NotJudged) {
@@ -123,6 +139,17 @@ impl Read {
         }
     }
 
+    /// What could not be read in an older revision, where it matters: nothing tells how the objects in it were before. What
+    /// is as wrong in the new files is said of them.
+    pub fn warn_of_older(&self, revision: &str, new: &Self, is_new: impl Fn(&str) -> bool) {
+        for wrong in &self.omitted.defects {
+            let is_said = new.omitted.defects.iter().any(|defect| defect.file == wrong.file);
+            if !is_said && is_new(&wrong.file) {
+                output::warn(&format!("{wrong}, in `{revision}`; what it holds is judged as if it were new"));
+            }
+        }
+    }
+
     /// Says on standard error what could not be judged, each once; what only counts is in the sum of the output.
     pub fn warn(&self) {
         for wrong in self.omitted.defects.iter().filter(|wrong| !self.hopeless.contains(wrong)) {
@@ -144,6 +171,17 @@ impl Read {
         complaints.iter().for_each(output::complain);
         last.map_or(Ok(()), Err)
     }
+}
+
+/// Standard input can be read once, by whichever argument names it.
+///
+/// # Errors
+/// When several of the paths are `-`.
+pub fn one_from_standard_input<'p>(paths: impl Iterator<Item = &'p PathBuf>) -> Result<(), Complaint> {
+    if paths.filter(|path| path.as_os_str() == "-").count() > 1 {
+        return Err(Complaint::new("standard input", "is read twice", "give the other as a file"));
+    }
+    Ok(())
 }
 
 /// The files that are meant.

@@ -1,12 +1,11 @@
 //! What is to be judged: a request with the place where it was written.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use placement_guard::kubernetes::field::{self, Field};
 
 use crate::input::{Document, Members};
 use crate::kinds::{Kinds, Moved, Part};
 use crate::manifest::{self, Identity, Manifest, Operation};
+use crate::pairs::pairs;
 use crate::reading::Read;
 
 /// One request.
@@ -81,54 +80,11 @@ fn review(document: Document) -> Asked {
 
 /// The step from one set of manifests to another: what is only in the new one is created, what is only in the old one is
 /// deleted.
-///
-/// An object may be there several times, as in the overlays of a repository. Then those that are equal belong together,
-/// after them those in one file, and after them the others in their order; one that remains is created, or deleted.
 pub fn steps(before: Vec<Manifest>, after: Vec<Manifest>, kinds: &Kinds) -> Vec<Asked> {
-    let mut old: BTreeMap<Key, Vec<Option<Manifest>>> = BTreeMap::new();
-    for manifest in before {
-        // Without a name nothing is matched: each makes an object of its own.
-        if manifest.identity.name.is_some() {
-            old.entry(key(&manifest.identity)).or_default().push(Some(manifest));
-        }
-    }
-    let keys: Vec<Key> = after.iter().map(|manifest| key(&manifest.identity)).collect();
-    let mut partners: Vec<Option<Manifest>> = after.iter().map(|_| None).collect();
-    let is_equal = |new: &Manifest, old: &Manifest| new.document.json() == old.document.json();
-    let same_file = |new: &Manifest, old: &Manifest| new.document.file == old.document.file;
-    let any = |_: &Manifest, _: &Manifest| true;
-    for belongs in [is_equal as fn(&Manifest, &Manifest) -> bool, same_file, any] {
-        for ((new, key), partner) in after.iter().zip(&keys).zip(&mut partners) {
-            if partner.is_some() || new.identity.name.is_none() {
-                continue;
-            }
-            let mut candidates = old.get_mut(key).into_iter().flatten();
-            let found = candidates.find(|old| old.as_ref().is_some_and(|old| belongs(new, old)));
-            *partner = found.and_then(Option::take);
-        }
-    }
-    let changed = after.into_iter().zip(partners);
-    let mut asked: Vec<Asked> = changed.flat_map(|(new, old)| step(old, new, kinds)).collect();
-    let is_new: BTreeSet<&Key> = keys.iter().collect();
-    let left = old.into_iter().filter(|(key, _)| !is_new.contains(key)).flat_map(|(_, old)| old);
-    asked.extend(left.flatten().map(|Manifest { identity, document }| gone(identity, document)));
+    let (changed, gone) = pairs(before, after);
+    let mut asked: Vec<Asked> = changed.into_iter().flat_map(|(old, new)| step(old, new, kinds)).collect();
+    asked.extend(gone.into_iter().map(|Manifest { identity, document }| delete(identity, document)));
     asked
-}
-
-/// What makes two manifests the same object. The version does not.
-type Key = (String, String, String, Option<String>);
-
-fn key(identity: &Identity) -> Key {
-    let Identity { group, kind, namespace, name, .. } = identity;
-    // Where an object came from that has its own group now.
-    let group = match (group.as_str(), kind.as_str()) {
-        ("extensions", "DaemonSet" | "Deployment" | "ReplicaSet") => "apps",
-        ("extensions", "Ingress" | "NetworkPolicy") => "networking.k8s.io",
-        ("extensions", "PodSecurityPolicy") => "policy",
-        (group, _) => group,
-    };
-    let namespace = namespace.clone().unwrap_or_else(|| String::from("default"));
-    (group.to_owned(), kind.clone(), namespace, name.clone())
 }
 
 /// The requests about one object: of a custom resource, one for each of its parts.
@@ -170,7 +126,7 @@ fn asked(
     }
 }
 
-fn gone(identity: Identity, document: Document) -> Asked {
+fn delete(identity: Identity, document: Document) -> Asked {
     let before = document.json().to_owned();
     Asked {
         json: manifest::request(&identity, Operation::Delete, Some(&before), None),

@@ -10,6 +10,7 @@ use templates::findings::{NOT_TOGETHER, SECRETS_NEED_SERVERS};
 
 use crate::input::{Document, shown};
 use crate::manifest::Identity;
+use crate::plain::plain;
 use crate::report::{Effect, Found, Report, Subject};
 
 /// A CSIDriver whose tokens are in `secrets`.
@@ -64,7 +65,7 @@ impl Rollout {
             let words = words(&new);
             let registers = words.iter().any(|word| word.contains("node-driver-registrar"));
             let names_no_driver = registers && !words.iter().any(|word| word == "plugins");
-            let location = format!("{}:{}", shown(&document.file), document.line);
+            let location = format!("{}:{}", plain(shown(&document.file)), document.line);
             self.plugins.push(NodePlugin { name: full_name(), location, words, names_no_driver });
         }
     }

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use host::{Limits, Memory};
-use server::cluster::{Access, Kind, Reading};
+use placement_guard::kubernetes::kind::Kind;
+use server::cluster::{Access, Reading};
 use server::{Bounds, Config, QueryClients};
 
 use crate::complaint::{Complaint, Outcome};

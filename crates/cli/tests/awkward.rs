@@ -60,6 +60,21 @@ fn what_was_named_and_cannot_be_read() {
     is("named-check", &folder.run("check --settings settings.yaml node.yaml broken.yaml"));
 }
 
+/// A repository of tests may hold what API servers ask, and templates that are YAML already.
+#[test]
+fn requests_and_templates_among_manifests() {
+    let folder = settings();
+    let request =
+        r#"{"uid": "a", "kind": {"group": "", "version": "v1", "kind": "Pod"}, "operation": "CREATE", "object": {}}"#;
+    let review = format!(r#"{{"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": {request}}}"#);
+    folder.write("tests/request.json", request).write("tests/review.json", review).write("tests/node.yaml", NODE);
+    let templates = "apiVersion: v1\nkind: Pod\nmetadata: {generateName: a-}\nspec:\n  tolerations:\n  - key: \"a-{{ .Index }}\"\n    operator: Exists\n";
+    folder.write("templates/pod.yaml", templates);
+    is("requests-audit", &folder.run("audit --settings settings.yaml ."));
+    is("requests-named", &folder.run("audit --settings settings.yaml tests/request.json templates/pod.yaml"));
+    is("requests-check", &folder.run("check --settings settings.yaml --summary ."));
+}
+
 #[test]
 fn what_is_nothing() {
     let folder = settings();

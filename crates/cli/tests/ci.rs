@@ -1,10 +1,14 @@
-//! The recipes of `docs/ci.md`, the action and the pre-commit hook, run as scripts as they are written. Programs that the
-//! recipes call and that the tests do not need to trust (`helm`, `kustomize`, `argocd`) print what a file holds.
+//! The recipes of `docs/ci.md`, the action and the pre-commit hook, run as scripts as they are written.
+//!
+//! Stand-ins take the place of `helm`, `kustomize` and `argocd`: scripts that print what these print of the files here. With
+//! `PLACEMENT_GUARD_PROGRAMS=FOLDER`, as in `make cluster-test`, the real `helm` and `kustomize` in that folder run. `argocd`
+//! needs a server and a cluster, and is always a stand-in.
 
 #![allow(clippy::restriction)]
 
 mod program;
 
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use program::{Folder, Ran, ran, repository};
@@ -39,21 +43,33 @@ fn volume(zones: &str) -> String {
 fn narrowed() -> Folder {
     let folder = Folder::new();
     folder.write("settings.yaml", "volumeNodeAffinity: {}\n").write("manifests/volume.yaml", volume("a, b"));
-    folder.write("overlays/production/all.yaml", volume("a, b")).write("chart/all.yaml", volume("a, b"));
-    folder.write("values.yaml", "zones: [a]\n").write("live.txt", volume("a, b")).write("git.txt", volume("a"));
-    // Each prints the manifests in the folder that it is given.
-    folder.write("bin/kustomize", "#!/bin/sh\ncat \"$2/all.yaml\"\n");
-    folder
-        .write("bin/helm", "#!/bin/sh\necho '---'; echo '# Source: shop/templates/volume.yaml'; cat \"$3/all.yaml\"\n");
+    folder.write("overlays/production/kustomization.yaml", "resources: [volume.yaml]\n");
+    folder.write("overlays/production/volume.yaml", volume("a, b"));
+    folder.write("chart/Chart.yaml", "apiVersion: v2\nname: shop\nversion: 0.1.0\n");
+    folder.write("chart/templates/volume.yaml", volume("{{ .Values.zones }}")).write("values.yaml", "zones: a, b\n");
+    folder.write("live.txt", volume("a, b")).write("git.txt", volume("a"));
+    let link = |program: &Path| {
+        let link = folder.path().join("bin").join(program.file_name().unwrap());
+        std::os::unix::fs::symlink(program, link).unwrap();
+    };
     folder.write("bin/argocd", "#!/bin/sh\ncat \"$5.txt\"\n");
-    let program = std::path::Path::new(env!("CARGO_BIN_EXE_placement-guard"));
-    std::os::unix::fs::symlink(program, folder.path().join("bin/placement-guard")).unwrap();
+    link(Path::new(env!("CARGO_BIN_EXE_placement-guard")));
+    match std::env::var_os("PLACEMENT_GUARD_PROGRAMS").map(PathBuf::from) {
+        Some(programs) => ["helm", "kustomize"].into_iter().for_each(|name| link(&programs.join(name))),
+        None => {
+            folder.write("bin/kustomize", "#!/bin/sh\ncat \"$2/volume.yaml\"\n");
+            folder.write(
+                "bin/helm",
+                "#!/bin/sh\nzones=$(sed -n 's/^zones: //p' \"$5\")\necho '---'; echo '# Source: shop/templates/volume.yaml'\n\
+                 sed \"s/{{ .Values.zones }}/$zones/\" \"$3/templates/volume.yaml\"\n",
+            );
+        }
+    }
     let commit = "chmod +x bin/*; git init --quiet; git add manifests overlays chart values.yaml settings.yaml; \
         git commit --quiet -m before";
     assert_eq!(bash(&folder, commit, &[]).code, Some(0));
-    for changed in ["manifests/volume.yaml", "overlays/production/all.yaml", "chart/all.yaml"] {
-        folder.write(changed, volume("a"));
-    }
+    folder.write("manifests/volume.yaml", volume("a")).write("overlays/production/volume.yaml", volume("a"));
+    folder.write("values.yaml", "zones: a\n");
     folder
 }
 

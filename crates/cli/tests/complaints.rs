@@ -104,8 +104,8 @@ fn files_that_are_not_there_and_not_what_they_should_be() {
             "--settings settings.yaml folder",
             String::from("folder: holds no file that ends in `.yaml`, `.yml` or `.json`; name another folder"),
         ),
-        ("--settings - -", String::from("standard input: is named twice; give the other as a file")),
-        ("--settings settings.yaml - -", String::from("standard input: is named twice; give the other as a file")),
+        ("--settings - -", String::from("standard input: is read twice; give the other as a file")),
+        ("--settings settings.yaml - -", String::from("standard input: is read twice; give the other as a file")),
         (
             "--settings settings.yaml --nodes pod.yaml request.json",
             format!("pod.yaml:1: is a `Pod`, not a `Node`; {nodes}"),

@@ -1,4 +1,4 @@
-//! The commands that `docs/command-line.md` shows, run as written.
+//! The commands that `docs/command-line.md` shows, and the door of `docs/start.md` that needs no cluster, run as written.
 
 #![allow(clippy::restriction)]
 
@@ -46,4 +46,66 @@ fn every_command_works() {
     assert_eq!(schema, std::fs::read_to_string(repository().join("policies/settings.schema.json")).unwrap());
     assert!(std::fs::read(folder.path().join("pulled.wasm")).unwrap() == std::fs::read(built_module()).unwrap());
     assert!(done.out.contains("objects: 1, findings: 0, would be refused: 0\n"), "{}", done.out);
+}
+
+/// Each command of a door of `docs/start.md`, with what the page shows of its output.
+fn door(heading: &str) -> Vec<(String, String)> {
+    let page = std::fs::read_to_string(repository().join("docs/start.md")).unwrap();
+    let (_, below) = page.split_once(&format!("\n## {heading}\n")).unwrap();
+    let below = below.split("\n## ").next().unwrap();
+    let mut steps: Vec<(String, String)> = Vec::new();
+    let mut block = "";
+    for line in below.lines() {
+        match (line.strip_prefix("```"), block) {
+            (Some(opened), _) => block = opened,
+            (None, "console") => steps.push((line.to_owned(), String::new())),
+            (None, "text") => steps.last_mut().unwrap().1 += &format!("{line}\n"),
+            _ => {}
+        }
+    }
+    steps
+}
+
+/// The two other doors need a cluster: `make cluster-test` walks through them.
+#[test]
+fn the_door_without_a_cluster_leads_to_a_refusal() {
+    let page = std::fs::read_to_string(repository().join("docs/start.md")).unwrap();
+    assert_eq!(page.lines().filter(|line| line.starts_with("## ")).count(), 3);
+    let folder = Folder::new();
+    for file in ["settings.yaml", "before.yaml", "after.yaml"] {
+        folder.write(&format!("docs/start/{file}"), std::fs::read(repository().join("docs/start").join(file)).unwrap());
+    }
+    let program = std::path::Path::new(env!("CARGO_BIN_EXE_placement-guard"));
+    folder.write("bin/this", "");
+    std::os::unix::fs::symlink(program, folder.path().join("bin/placement-guard")).unwrap();
+    let bash = |script: &str| {
+        let path = format!("{}:{}", folder.path().join("bin").display(), std::env::var("PATH").unwrap());
+        let mut bash = Command::new("bash");
+        bash.args(["-euo", "pipefail", "-c", script]).env_clear().env("PATH", path).current_dir(folder.path());
+        bash.env("HOME", folder.path()).env("GIT_CONFIG_NOSYSTEM", "1");
+        ran(bash, b"")
+    };
+    let clone = bash(
+        "git init --quiet && git add docs && git -c user.name=ada -c user.email=ada@example.com commit --quiet -m before \
+         && git update-ref refs/remotes/origin/main HEAD",
+    );
+    assert_eq!(clone.code, Some(0), "{}", clone.err);
+    let steps = door("I run neither and want it in CI");
+    assert!((2..=8).contains(&steps.len()), "{steps:?}");
+    let mut refusals = 0;
+    for (command, shows) in &steps {
+        let done = bash(command);
+        let refused = shows.contains("1 refused");
+        assert_eq!(done.code, Some(i32::from(refused)), "{command}\n{}\n{}", done.out, done.err);
+        for line in shows.lines() {
+            assert!(done.out.contains(line), "{command}\n{line}\n{}", done.out);
+        }
+        refusals += usize::from(refused);
+    }
+    assert_eq!(refusals, 1, "{steps:?}");
+    // The comparison with the branch that the work started from finds an edit of the file.
+    let (since, _) = steps.iter().find(|(command, _)| command.contains("--since")).unwrap();
+    folder.write("docs/start/before.yaml", std::fs::read(repository().join("docs/start/after.yaml")).unwrap());
+    let done = bash(since);
+    assert_eq!(done.code, Some(1), "{}\n{}", done.out, done.err);
 }

@@ -144,7 +144,7 @@ fn a_cluster_that_cannot_be_read_is_not_taken_for_an_empty_one() {
     }
     folder
         .run("check --settings settings.json --cluster - -")
-        .complained("standard input: is named twice; give the other as a file");
+        .complained("standard input: is read twice; give the other as a file");
     folder.run("audit --cluster -").complained("standard input: is read twice; give the other as a file");
     for (arguments, names) in [
         ("--cluster cluster.json --nodes cluster.json", "--nodes"),

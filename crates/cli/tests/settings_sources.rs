@@ -45,10 +45,69 @@ fn one_source_of_truth_gives_one_answer() {
 fn what_this_repository_deploys_can_be_used() {
     let folder = folder();
     let of = |name: &str| repository().join("policies").join(name).display().to_string();
-    for path in ["kubewarden", "gatekeeper/constraints", "kubewarden/all-rules.yaml"] {
+    for path in [
+        "kubewarden",
+        "kubewarden/all-rules.yaml",
+        "gatekeeper",
+        "gatekeeper/constraints",
+        "gatekeeper/constraints/tolerations.yaml",
+        "webhook",
+        "webhook/settings.yaml",
+    ] {
         let ran = folder.run(&format!("check --settings {} pod.yaml", of(path)));
+        // Each set denies or warns of what tolerates everything.
+        assert!(ran.out.contains("[toleration-"), "{path}: {}{}", ran.out, ran.err);
         assert!(ran.code != Some(2), "{path}: {}", ran.err);
     }
+}
+
+/// As a server mounts it.
+#[test]
+fn a_config_map_holds_settings() {
+    let folder = folder();
+    let map = |data: &str| format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: a}}\n{data}");
+    let answer = folder.run("check --settings settings.yaml pod.yaml");
+    let block =
+        "data:\n  settings.yaml: |\n    # which tolerations\n    tolerations:\n      allowed: []\n  notes.txt: hello\n";
+    folder.write("block.yaml", map(block));
+    folder.write("quoted.yaml", map("data: {settings: \"tolerations:\\n  allowed: []\\n\"}\n"));
+    let json = serde_json::json!({"apiVersion": "v1", "kind": "ConfigMap", "data": {"a.json": "{\"tolerations\": {\"allowed\": []}}"}});
+    folder.write("map.json", json.to_string());
+    let item = map(block).replace('\n', "\n  ");
+    folder.write("list.yaml", format!("apiVersion: v1\nkind: List\nitems:\n- {}\n", item.trim_end()));
+    folder.write("deployed/settings.yaml", map(block)).write("deployed/pod.yaml", POD);
+    folder.write("deployed/other.yaml", map("data: {a.yaml: \"b: c\"}\n"));
+    for settings in ["block.yaml", "quoted.yaml", "map.json", "list.yaml", "deployed"] {
+        assert_eq!(folder.run(&format!("check --settings {settings} pod.yaml")), answer, "{settings}");
+    }
+    // Lines and columns are those of the file.
+    for (file, text, at) in [
+        ("wrong.yaml", map(&block.replace("allowed", "allow")), "wrong.yaml:8:7: tolerations.allow: "),
+        ("section.yaml", map("data:\n  a: |\n      toleration: {}\n"), "section.yaml:6:7: toleration: "),
+        ("broken.yaml", map("data:\n  a: |\n    a: [\n"), "broken.yaml:7:1: "),
+        (
+            "escaped.yaml",
+            map("data: {a: \"tolerations:\\n  allow: []\"}\n"),
+            "escaped.yaml (data.a):2:3: tolerations.allow: ",
+        ),
+        (
+            "nothing.yaml",
+            map("data: {a: b, c: d}\n"),
+            "nothing.yaml:1: is a ConfigMap whose `data` holds no settings; ",
+        ),
+    ] {
+        folder.write(file, text);
+        let ran = folder.run(&format!("check --settings {file} pod.yaml"));
+        assert_eq!(ran.code, Some(2), "{file}: {}", ran.out);
+        assert!(ran.err.starts_with(&format!("error: {at}")), "{file}: {}", ran.err);
+    }
+    folder.write("several.yaml", format!("{POD}---\n{POD}"));
+    let ran = folder.run("check --settings several.yaml pod.yaml");
+    assert!(
+        ran.err.starts_with("error: several.yaml: holds neither settings nor a policy of this program; "),
+        "{}",
+        ran.err
+    );
 }
 
 #[test]

@@ -98,6 +98,175 @@ fn only_what_is_gone_everywhere_is_deleted() {
     assert_eq!(ran.code, Some(0));
 }
 
+/// The same objects in several folders, as a release for each version has them, and the folders get new names.
+#[test]
+fn a_renamed_folder_takes_its_objects_along() {
+    let tolerant = |more: &str| format!("{}spec: {{tolerations: [{{operator: Exists}}]}}\n{more}", pod("a", ""));
+    let plain = |more: &str| format!("{}spec: {{nodeName: \"\", tolerations: []}}\n{more}", pod("a", ""));
+    let folder = repository(&[("v1-test/a.yaml", &plain("")), ("v1/a.yaml", &tolerant(""))]);
+    std::fs::remove_dir_all(folder.path().join("v1")).unwrap();
+    std::fs::remove_dir_all(folder.path().join("v1-test")).unwrap();
+    // In the order of paths `v2` comes before `v2-test`, in that of git after it.
+    folder.write("v2-test/a.yaml", plain("status: {phase: a}\n")).write("v2/a.yaml", tolerant("status: {phase: a}\n"));
+    let ran = since(&folder, "--since HEAD");
+    assert_eq!(asked(&ran), ["UPDATE Pod team/a v2-test/a.yaml", "UPDATE Pod team/a v2/a.yaml"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.out);
+    commit(&folder);
+    assert_eq!(since(&folder, "--since HEAD~1 --to HEAD").code, Some(0));
+    folder.write("v2-test/a.yaml", tolerant("status: {phase: a}\n"));
+    assert_eq!(since(&folder, "--since HEAD~1").code, Some(1), "this one is new");
+}
+
+#[test]
+fn what_was_broken_before_is_said_where_it_matters() {
+    let folder = repository(&[("a.yaml", "a: [1\n"), ("b.yaml", "b: [1\n"), ("gone.yaml", "c: [1\n")]);
+    folder.write("a.yaml", pod("a", "")).write("b.yaml", "b: [2\n");
+    std::fs::remove_file(folder.path().join("gone.yaml")).unwrap();
+    let ran = since(&folder, "--since HEAD");
+    assert_eq!(asked(&ran), ["CREATE Pod team/a a.yaml"]);
+    let broken = "is not usable YAML: did not find expected ',' or ']' while parsing a flow sequence";
+    assert_eq!(
+        ran.err,
+        format!(
+            "warning: a.yaml:2:1: {broken}, in `HEAD`; what it holds is judged as if it were new\n\
+             warning: b.yaml:2:1: {broken}; it is not judged\n"
+        )
+    );
+    let report: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!(report["summary"]["notJudged"]["count"], serde_json::json!({"notYaml": 1}));
+    std::fs::remove_file(folder.path().join("b.yaml")).unwrap();
+    assert_eq!(since(&folder, "--since HEAD --strict").code, Some(0), "what is mended or removed is no obstacle");
+}
+
+#[test]
+fn what_is_in_one_file_is_said_together() {
+    let folder = repository(&[("a.yaml", &together(&["a", "b"])), ("z.yaml", &pod("c", ""))]);
+    folder.write("a.yaml", pod("b", ", labels: {x: y}")).write("z.yaml", pod("c", ", labels: {x: y}"));
+    let report: serde_json::Value = serde_json::from_str(&since(&folder, "--since HEAD").out).unwrap();
+    let files: Vec<&str> =
+        report["objects"].as_array().unwrap().iter().map(|object| object["file"].as_str().unwrap()).collect();
+    assert_eq!(files, ["a.yaml", "a.yaml", "z.yaml"]);
+}
+
+#[test]
+fn a_path_that_matches_nothing_is_a_mistake() {
+    let folder = repository(&[("a.yaml", &pod("a", "")), ("deep/b.yaml", &pod("b", ""))]);
+    std::fs::remove_file(folder.path().join("a.yaml")).unwrap();
+    folder.write("new.yaml", pod("c", ""));
+    for known in ["a.yaml", "deep", "new.yaml", "*.yaml", "."] {
+        assert_eq!(since(&folder, &format!("--since HEAD {known}")).code, Some(0), "{known}");
+    }
+    since(&folder, "--since HEAD a.yaml nowhere.yaml").complained(
+        "nowhere.yaml: matches no file that git knows, neither now nor in the revision; name a file or a folder that is not \
+         ignored",
+    );
+    assert_eq!(since(&folder, "--since HEAD --to HEAD new.yaml").code, Some(2), "it is in no revision");
+}
+
+/// What becomes of the objects of a repository in some random edits, and what must be asked about it.
+struct History {
+    state: u64,
+    /// Where each object is, and its label.
+    objects: std::collections::BTreeMap<String, (String, u64)>,
+}
+
+impl History {
+    fn random(&mut self, below: u64) -> u64 {
+        self.state = self.state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.state >> 33) % below
+    }
+
+    fn write(&self, folder: &Folder) {
+        for file in std::fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().path()) {
+            if file.is_dir() && !file.ends_with(".git") {
+                std::fs::remove_dir_all(file).unwrap();
+            }
+        }
+        let mut files = std::collections::BTreeMap::<&str, String>::new();
+        for (name, (file, label)) in &self.objects {
+            let text = format!("---\n{}", pod(name, &format!(", labels: {{x: l{label}}}")));
+            files.entry(file).or_default().push_str(&text);
+        }
+        for (file, text) in files {
+            folder.write(file, text);
+        }
+    }
+
+    fn edit(&mut self, number: usize) {
+        let names: Vec<String> = self.objects.keys().cloned().collect();
+        let name = names[usize::try_from(self.random(names.len() as u64)).unwrap()].clone();
+        let other = format!("d{}/f{}.yaml", self.random(3), self.random(4));
+        let from = self.objects[&name].0.clone();
+        match self.random(6) {
+            // A document moves.
+            0 => self.objects.get_mut(&name).unwrap().0 = other,
+            // A file gets a new name, into which other documents may be.
+            1 => self
+                .objects
+                .values_mut()
+                .filter(|(file, _)| *file == from)
+                .for_each(|(file, _)| file.clone_from(&other)),
+            // A file is split.
+            2 => {
+                for (at, (file, _)) in self.objects.values_mut().filter(|(file, _)| *file == from).enumerate() {
+                    *file = format!("d{}/split{number}-{at}.yaml", at % 3);
+                }
+            }
+            3 => self.objects.get_mut(&name).unwrap().1 += 1,
+            4 => drop(self.objects.remove(&name)),
+            _ => drop(self.objects.insert(format!("new{number}"), (other, 0))),
+        }
+    }
+}
+
+#[test]
+fn generated_histories() {
+    let mut kinds = std::collections::BTreeSet::new();
+    for seed in 0..12 {
+        let mut history = History { state: seed, objects: std::collections::BTreeMap::new() };
+        for number in 0..12 {
+            history.objects.insert(format!("p{number}"), (format!("d{}/f{}.yaml", number % 3, number % 4), 0));
+        }
+        let folder = repository(&[]);
+        history.write(&folder);
+        commit(&folder);
+        let before = history.objects.clone();
+        for number in 0..8 {
+            history.edit(number);
+        }
+        history.write(&folder);
+        let expected = |asked: &[String]| {
+            let of = |name: &String, operation: &str, file: &str| format!("{operation} Pod team/{name} {file}");
+            let mut needed = Vec::new();
+            for (name, (file, label)) in &history.objects {
+                match before.get(name) {
+                    Some((_, old)) if old == label => {}
+                    Some(_) => needed.push(of(name, "UPDATE", file)),
+                    None => needed.push(of(name, "CREATE", file)),
+                }
+            }
+            let gone = before.iter().filter(|(name, _)| !history.objects.contains_key(*name));
+            needed.extend(gone.map(|(name, (file, _))| of(name, "DELETE", file)));
+            // An object that did not change is asked about as an edit without effect, where its file changed.
+            for one in asked.iter().filter(|one| !needed.contains(one)) {
+                let name = one.split(['/', ' ']).nth(3).unwrap();
+                let (file, label) = &history.objects[name];
+                assert_eq!((one, &before[name].1), (&of(&name.to_owned(), "UPDATE", file), label), "seed {seed}");
+            }
+            needed
+        };
+        let now = asked(&since(&folder, "--since HEAD"));
+        for one in expected(&now) {
+            assert!(now.contains(&one), "seed {seed}: {one} is not in {now:?}");
+            kinds.insert(one.split(' ').next().unwrap().to_owned());
+        }
+        commit(&folder);
+        assert_eq!(asked(&since(&folder, "--since HEAD~1 --to HEAD")), now, "seed {seed}");
+        assert_eq!(asked(&since(&folder, "--since HEAD")), Vec::<String>::new());
+    }
+    assert_eq!(kinds.len(), 3, "{kinds:?}");
+}
+
 #[test]
 fn one_object_under_many_spellings() {
     let deployment = |api: &str, namespace: &str| {

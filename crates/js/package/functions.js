@@ -81,6 +81,10 @@ function relation(before, after, topology = '{}') {
   return answer(wasm.relation, text('before', before), text('after', after), text('topology', topology));
 }
 
+function nodeChanges(before, after, nodes) {
+  return answer(wasm.nodeChanges, text('before', before), text('after', after), text('nodes', nodes, MOST_OF_CLUSTER));
+}
+
 function tolerates(tolerations, taint) {
   return answer(wasm.tolerates, text('tolerations', tolerations), text('taint', taint));
 }

@@ -100,3 +100,31 @@ pub struct Tolerance {
     /// The path of what cannot be read, and why; otherwise null.
     pub message: Option<String>,
 }
+
+/// What a change to a PersistentVolume means for each node.
+#[derive(Debug, PartialEq, Eq, Serialize, Tsify)]
+pub struct NodeChanges {
+    /// In the order of the document; empty when a document cannot be read.
+    pub nodes: Vec<NodeChange>,
+    /// 422 when a document cannot be read, otherwise null.
+    pub code: Option<u16>,
+    /// The path of what cannot be read, beginning with `before`, `after` or `nodes`, and why; otherwise null.
+    pub message: Option<String>,
+}
+
+/// What a change to a PersistentVolume means for one node.
+#[derive(Debug, PartialEq, Eq, Serialize, Tsify)]
+pub struct NodeChange {
+    pub name: String,
+    pub change: NodeChangeName,
+}
+
+/// Whether a node can use the volume before and after a change: `keeps` is both, `never` neither.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Tsify)]
+#[serde(rename_all = "camelCase")]
+pub enum NodeChangeName {
+    Loses,
+    Gains,
+    Keeps,
+    Never,
+}

@@ -19,3 +19,16 @@ pub fn read<T>(
     })?;
     read(&Field::root(name, &document))
 }
+
+/// Whether a document is a PersistentVolume.
+///
+/// # Errors
+/// When it says that it is of another kind.
+pub fn is_volume(document: &Field<'_, '_>) -> Result<(), Unreadable> {
+    let kind = document.get("kind")?;
+    match kind.string()? {
+        // The items of a list carry none.
+        None | Some("PersistentVolume") => Ok(()),
+        Some(_) => Err(kind.unacceptable("`PersistentVolume`")),
+    }
+}

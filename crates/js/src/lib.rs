@@ -6,10 +6,13 @@
 
 mod answers;
 mod document;
+mod nodes;
 mod relation;
 mod tolerance;
 
-pub use answers::{Relation, RelationName, SettingsVerdict, Tolerance, Verdict};
+pub use answers::{
+    NodeChange, NodeChangeName, NodeChanges, Relation, RelationName, SettingsVerdict, Tolerance, Verdict,
+};
 
 use placement_guard::objects::Objects;
 use placement_guard::rules::decision::Decision;
@@ -68,6 +71,17 @@ pub fn relation(
     #[wasm_bindgen(unchecked_optional_param_type = "JsonDocument")] topology: &str,
 ) -> String {
     to_json(&relation::between(before, after, topology))
+}
+
+/// What the change from one state of a PersistentVolume to another means for each of these nodes: one node, a list, or what
+/// `kubectl get nodes -o json` prints. Objects of other kinds are left out.
+#[wasm_bindgen(js_name = nodeChanges, unchecked_return_type = "NodeChanges")]
+pub fn node_changes(
+    #[wasm_bindgen(unchecked_param_type = "JsonDocument")] before: &str,
+    #[wasm_bindgen(unchecked_param_type = "JsonDocument")] after: &str,
+    #[wasm_bindgen(unchecked_param_type = "JsonDocument")] nodes: &str,
+) -> String {
+    to_json(&nodes::between(before, after, nodes))
 }
 
 /// Whether a pod with this list of tolerations may be on a node with this taint, comparison operators included.

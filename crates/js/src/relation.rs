@@ -1,6 +1,5 @@
 //! Two states of a PersistentVolume, judged as the UPDATE from one to the other by the rule `volumeNodeAffinity`.
 
-use placement_guard::kubernetes::field::{Field, Unreadable};
 use placement_guard::rules::decision::{Annotation, Decision};
 use placement_guard::verdict;
 
@@ -15,8 +14,8 @@ const PLACES: [(&str, &str); 3] = [
 ];
 
 pub fn between(before: &str, after: &str, topology: &str) -> Relation {
-    let readable = document::read("before", before, is_volume)
-        .and_then(|()| document::read("after", after, is_volume))
+    let readable = document::read("before", before, document::is_volume)
+        .and_then(|()| document::read("after", after, document::is_volume))
         .and_then(|()| document::read("topology", topology, |topology| topology.check_object()));
     match readable {
         // Each text is one whole JSON document by now, so each stays the one member that it is made here.
@@ -29,15 +28,6 @@ pub fn between(before: &str, after: &str, topology: &str) -> Relation {
             ),
         )),
         Err(unreadable) => of_verdict(Decision::unreadable(&unreadable).into()),
-    }
-}
-
-fn is_volume(document: &Field<'_, '_>) -> Result<(), Unreadable> {
-    let kind = document.get("kind")?;
-    match kind.string()? {
-        // The items of a list carry none.
-        None | Some("PersistentVolume") => Ok(()),
-        Some(_) => Err(kind.unacceptable("`PersistentVolume`")),
     }
 }
 

@@ -23,7 +23,7 @@ const request = {
   object: volume(['a']),
 };
 
-for (const [kind, { check, relation, tolerates, validateSettings }] of Object.entries({ imported, required })) {
+for (const [kind, { check, nodeChanges, relation, tolerates, validateSettings }] of Object.entries({ imported, required })) {
   const narrowed = JSON.stringify(check(request, settings));
   const isWell = () => assert.equal(JSON.stringify(check(request, settings)), narrowed);
   const throws = (call, message) => {
@@ -63,6 +63,9 @@ for (const [kind, { check, relation, tolerates, validateSettings }] of Object.en
       throws(() => relation(value, volume([])), complaint('before'));
       throws(() => relation(volume([]), value), complaint('after'));
       if (value !== undefined) throws(() => relation(volume([]), volume([]), value), complaint('topology'));
+      throws(() => nodeChanges(value, volume([]), []), complaint('before'));
+      throws(() => nodeChanges(volume([]), value, []), complaint('after'));
+      throws(() => nodeChanges(volume([]), volume([]), value), complaint('nodes'));
       throws(() => tolerates(value, {}), complaint('tolerations'));
       throws(() => tolerates([], value), complaint('taint'));
     }
@@ -229,6 +232,27 @@ for (const [kind, { check, relation, tolerates, validateSettings }] of Object.en
     assert.equal(rest.relation, 'widened');
     assert.equal(rest.losesNode, null);
     assert.equal(rest.gainsNode['topology.kubernetes.io/region'], 'us-east1');
+  });
+
+  test(`${kind}: nodeChanges asks about each node, and names what it cannot read`, () => {
+    const [before, after] = [volume(['a', 'b']), volume(['b', 'c'])];
+    const node = (zone) => ({ kind: 'Node', metadata: { name: `in-${zone}`, labels: { zone } } });
+    const nodes = ['a', 'b', 'c', 'd'].map(node);
+    const changes = ['loses', 'keeps', 'gains', 'never'].map((change, at) => ({ name: nodes[at].metadata.name, change }));
+    const expected = { nodes: changes, code: null, message: null };
+    for (const given of [nodes, JSON.stringify(nodes), { kind: 'List', items: [...nodes, { kind: 'Pod' }] }]) {
+      assert.deepEqual(nodeChanges(before, after, given), expected);
+    }
+    const said = (...documents) => {
+      const { message, ...rest } = nodeChanges(...documents);
+      assert.deepEqual(rest, { nodes: [], code: 422 });
+      isWell();
+      return message;
+    };
+    assert.equal(said({ kind: 'Pod' }, after, nodes), 'unreadable: before.kind: must be `PersistentVolume`, but is `Pod`');
+    assert.equal(said(before, 'null', nodes).slice(0, 30), 'unreadable: after: is missing;');
+    assert.equal(said(before, after, [{ kind: 'Node' }]), 'unreadable: nodes[0].metadata.name: is missing; must be a string');
+    assert.equal(said(before, after, '[tru]').slice(0, 44), 'unreadable: nodes[0]: is not readable JSON: ');
   });
 
   test(`${kind}: tolerates names the document and the field that it cannot read`, () => {

@@ -15,7 +15,7 @@ const cases = everyCase.filter(({ canBeGiven }) => canBeGiven);
 const within = (cluster, as) => (cluster === null ? [] : [{ cluster: as(cluster) }]);
 
 // How many cases are left out, and how many at least have a cluster; change this where a case is added.
-const [LEFT_OUT, WITH_CLUSTER] = [79, 32];
+const [LEFT_OUT, WITH_CLUSTER] = [115, 60];
 
 const holdsRounded = (value) =>
   typeof value === 'object' && value !== null

@@ -16,7 +16,7 @@ const { folder, packed } = install(after);
 const installed = join(folder, 'node_modules/placement-guard');
 const here = (name) => fileURLToPath(new URL(name, import.meta.url));
 const judge = "console.log(tolerates([{ operator: 'Exists' }], { key: 'spot', effect: 'NoExecute' }).tolerated)";
-const names = 'check,relation,tolerates,validateSettings';
+const names = 'check,nodeChanges,relation,tolerates,validateSettings';
 
 test('the tarball holds these files and no others', () => {
   assert.deepEqual(packed.files.map(({ path }) => path).sort(), [

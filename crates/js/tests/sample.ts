@@ -1,7 +1,7 @@
 // Uses every export, as TypeScript sees it.
 
-import { check, relation, tolerates, validateSettings } from 'placement-guard';
-import type { CheckOptions, JsonDocument, Relation, RelationName, SettingsVerdict, Tolerance, Verdict } from 'placement-guard';
+import { check, nodeChanges, relation, tolerates, validateSettings } from 'placement-guard';
+import type { CheckOptions, JsonDocument, NodeChange, NodeChanges, Relation, RelationName, SettingsVerdict, Tolerance, Verdict } from 'placement-guard';
 
 const settings: JsonDocument = { volumeNodeAffinity: {} };
 const verdict: Verdict = check('{}', settings);
@@ -29,6 +29,13 @@ related.facts satisfies string | null;
 related.warnings satisfies string[];
 related.code satisfies number | null;
 related.message satisfies string | null;
+
+const changes: NodeChanges = nodeChanges({ kind: 'PersistentVolume' }, '{}', []);
+const change: NodeChange | undefined = changes.nodes[0];
+change?.name satisfies string | undefined;
+change?.change satisfies 'keeps' | 'loses' | 'gains' | 'never' | undefined;
+changes.code satisfies number | null;
+changes.message satisfies string | null;
 
 const tolerance: Tolerance = tolerates([{ operator: 'Exists' }], { key: 'spot', effect: 'NoExecute' });
 tolerance.tolerated satisfies boolean;

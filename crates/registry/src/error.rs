@@ -46,6 +46,8 @@ pub enum RegistryError {
          nothing was written; the registry's storage is damaged, or somebody changed it; push the module again"
     )]
     Digest { reference: String, what: &'static str, expected: String, actual: String },
+    #[error("`{}` is not an image that can be pushed: {reason}; `make image` assembles one", folder.display())]
+    Layout { folder: PathBuf, reason: String },
     #[error("the key in `{}` cannot be used: {reason}", file.display())]
     Key { file: PathBuf, reason: String },
     #[error(

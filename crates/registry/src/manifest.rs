@@ -59,6 +59,12 @@ impl Manifest {
     }
 }
 
+/// The digest of bytes, as registries write it.
+pub(crate) fn digest_of(bytes: &[u8]) -> String {
+    let digest = ring::digest::digest(&ring::digest::SHA256, bytes);
+    digest.as_ref().iter().fold(String::from("sha256:"), |text, byte| format!("{text}{byte:02x}"))
+}
+
 pub(crate) fn descriptor(media_type: &str, size: usize, digest: String) -> OciDescriptor {
     let size = i64::try_from(size).unwrap_or(i64::MAX);
     OciDescriptor { media_type: media_type.to_owned(), digest, size, ..OciDescriptor::default() }

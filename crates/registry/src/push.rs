@@ -15,7 +15,7 @@ use crate::manifest::{self, Manifest};
 use crate::{Access, Progress, RegistryError, Transfer, signature};
 
 /// How long a registry may be silent, which it is while the module goes up a slow line.
-const PATIENCE: Duration = Duration::from_secs(600);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(600);
 
 /// The chunks in which the module is sent, and progress is told.
 const CHUNK: usize = 64 * 1024;
@@ -23,7 +23,7 @@ const CHUNK: usize = 64 * 1024;
 /// What was pushed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pushed {
-    /// The module by digest, which cannot change any more.
+    /// What was pushed, by digest, which cannot change any more.
     pub by_digest: String,
     /// The digest of the manifest.
     pub digest: String,
@@ -53,7 +53,7 @@ pub fn push(
         let location = &connection.location.reference;
         let client = connection.open(RegistryOperation::Push).await?;
         let sent = async {
-            let chunks = in_chunks(&module, progress.clone());
+            let chunks = in_chunks(&module, 0, length(&module), progress.clone());
             client.push_blob_stream(location, chunks, &manifest.module.digest, Some(length(&module))).await?;
             client.push_blob(location, manifest::CONFIG, &manifest.config.digest).await?;
             Ok(())
@@ -69,19 +69,22 @@ pub fn push(
     })
 }
 
-/// The module, chunk by chunk; each is counted when it is asked for, which is when the one before it is on its way.
-fn in_chunks(
-    module: &Bytes,
+/// A blob, chunk by chunk; each is counted when it is asked for, which is when the one before it is on its way. Of `total` bytes,
+/// so many were sent before.
+pub(crate) fn in_chunks(
+    blob: &Bytes,
+    before: u64,
+    total: u64,
     progress: Progress,
 ) -> impl Stream<Item = Result<Bytes, OciDistributionError>> + Send + 'static {
-    let (mut rest, total) = (module.clone(), length(module));
+    let (mut rest, end) = (blob.clone(), before.saturating_add(length(blob)));
     stream::iter(std::iter::from_fn(move || {
         let chunk = rest.split_to(CHUNK.min(rest.len()));
-        progress(Transfer { done: total.saturating_sub(length(&rest)), total });
+        progress(Transfer { done: end.saturating_sub(length(&rest)), total });
         (!chunk.is_empty()).then_some(Ok(chunk))
     }))
 }
 
-fn length(bytes: &Bytes) -> u64 {
+pub(crate) fn length(bytes: &Bytes) -> u64 {
     u64::try_from(bytes.len()).unwrap_or(u64::MAX)
 }

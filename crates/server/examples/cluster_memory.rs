@@ -4,15 +4,18 @@
 
 #![allow(clippy::restriction)]
 
+use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use host::HostCalls;
+use placement_guard::kubernetes::kind::Kind;
+use placement_guard::rules::rule::Reads;
 use serde_json::{Value, json};
 use server::Metrics;
-use server::cluster::{Access, Cluster, Kind, Limits, Reader};
+use server::cluster::{Access, Cluster, Limits, Reader};
 use testkit::api_server::ApiServer;
 
 const NODES: usize = 5_000;
@@ -44,7 +47,7 @@ fn measure(runtime: &tokio::runtime::Runtime, access: &Access) {
         (&[Kind::Node, Kind::Pod], format!("{NODES} nodes and {PODS} pods")),
     ] {
         let begin = Instant::now();
-        let kinds = kinds.iter().copied().collect();
+        let kinds: BTreeMap<Kind, Reads> = kinds.iter().map(|kind| (*kind, Reads::All)).collect();
         let begun = Cluster::begin(access, &kinds, Limits::default(), Arc::new(Metrics::new()));
         let cluster = runtime.block_on(begun).unwrap();
         while cluster.not_ready().is_some() {
@@ -54,7 +57,7 @@ fn measure(runtime: &tokio::runtime::Runtime, access: &Access) {
         let held = memory("VmRSS").saturating_sub(before);
         println!("{what}: read in {took:.1?}, {held} MiB resident more than before, {} MiB at most", memory("VmHWM"));
         list(&cluster, "Node", &["metadata.labels", "spec.taints"]);
-        if kinds.contains(&Kind::Pod) {
+        if kinds.contains_key(&Kind::Pod) {
             let masks = ["spec.nodeName", "spec.volumes.name", "spec.volumes.persistentVolumeClaim", "status.phase"];
             list(&cluster, "Pod", &masks);
             list(&cluster, "Pod", &["metadata.ownerReferences", "spec.nodeName", "spec.tolerations", "status.phase"]);

@@ -1,6 +1,6 @@
 //! The server as a whole: put together, run, and ended without losing a request.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::future::Future;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -8,6 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use host::Module;
 use hyper_util::server::graceful::GracefulShutdown;
+use placement_guard::kubernetes::kind::Kind;
+use placement_guard::rules::rule::Reads;
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;
@@ -16,7 +18,7 @@ use tokio_rustls::rustls::crypto::ring;
 use crate::admit::Admit;
 use crate::body::Bodies;
 use crate::client_identity::{AskedFor, Clients};
-use crate::cluster::{Access, Cluster, Kind, Reading};
+use crate::cluster::{Access, Cluster, Reading};
 use crate::config::Config;
 use crate::error::CannotServe;
 use crate::evaluation::Pool;
@@ -198,12 +200,13 @@ impl Server {
 
 async fn read_cluster(
     reading: Reading,
-    kinds: &BTreeSet<Kind>,
+    kinds: &BTreeMap<Kind, Reads>,
     metrics: Arc<Metrics>,
 ) -> Result<Arc<Cluster>, CannotServe> {
     let access = reading.access.unwrap_or(Access::InCluster);
-    let what = if kinds.is_subset(&reading.kinds) { "the options read" } else { "the settings need" };
-    let names = kinds.iter().map(|kind| kind.name()).collect::<Vec<_>>().join(", ");
+    let what =
+        if kinds.keys().all(|kind| reading.kinds.contains(kind)) { "the options read" } else { "the settings need" };
+    let names = kinds.keys().map(|kind| kind.name()).collect::<Vec<_>>().join(", ");
     let begun = Cluster::begin(&access, kinds, reading.limits, metrics).await;
     begun.map_err(|why| CannotServe::Cluster { what, kinds: names, why })
 }

@@ -375,6 +375,18 @@ pub const FINDINGS: &[Explained] = &[
         Some(include_str!("../examples/immediate-binding.yaml")),
     ),
     Explained::of(
+        Code::BindingUnreachable,
+        "A pod gets a node from which it cannot reach one of its volumes.",
+        "The scheduler retries a Binding by itself. A Pod that names its node needs another node, or none.",
+        Some(include_str!("../examples/binding-unreachable.yaml")),
+    ),
+    Explained::of(
+        Code::VolumesUnreachableTogether,
+        "No node can reach all volumes of the pod and meet its node selector and required node affinity.",
+        "Use volumes that one node can reach, or another node selector.",
+        Some(include_str!("../examples/volumes-unreachable-together.yaml")),
+    ),
+    Explained::of(
         Code::ClusterUnreadable,
         "The settings need objects of the cluster that cannot be read.",
         "Grant what the message names, or set `whenClusterUnreadable: allow`.",

@@ -1,9 +1,13 @@
 //! The table of rules, and what is generated from the types of their settings: the JSON Schema, and with the Rego in
-//! `policies/gatekeeper/rego/` the ConstraintTemplates; the page of the settings; and the configuration of the plain webhook.
+//! `policies/gatekeeper/rego/` the ConstraintTemplates; the page of the settings; the configuration of the plain webhook; and the
+//! files of the Helm chart.
 
+pub mod chart;
+pub mod chart_values;
 pub mod findings;
 pub mod findings_page;
 pub mod openapi;
+pub mod reads;
 pub mod rule_files;
 pub mod schema;
 pub mod settings_page;
@@ -27,12 +31,17 @@ pub struct Rule {
     pub own_kinds: &'static [Kind],
     /// Whether it judges Pods and everything that has a pod template.
     pub reads_pods: bool,
+    /// Whether it can do nothing without the cluster. Files for those who grant nothing leave it out.
+    pub needs_cluster: bool,
     /// What it is for, in a sentence.
     pub description: &'static str,
 }
 
 /// The API group and the name of a kind.
 pub type Kind = (&'static str, &'static str);
+
+/// The kind that gives a pod its node. It is never stored, so it cannot be listed.
+pub const BINDING: Kind = ("", "Binding");
 
 /// Pods, and every kind with a pod template.
 pub const PODS: [Kind; 9] = [
@@ -48,13 +57,14 @@ pub const PODS: [Kind; 9] = [
 ];
 
 /// Every rule, in the order of the sections.
-pub const RULES: [Rule; 6] = [
+pub const RULES: [Rule; 7] = [
     Rule {
         section: "volumeNodeAffinity",
         file: "volume-node-affinity",
         kind: "PlacementGuardVolumeNodeAffinity",
         own_kinds: &[("", "PersistentVolume")],
         reads_pods: false,
+        needs_cluster: false,
         description: "Edits of node affinity or zone labels must not take a PersistentVolume away from nodes.",
     },
     Rule {
@@ -63,6 +73,7 @@ pub const RULES: [Rule; 6] = [
         kind: "PlacementGuardTolerations",
         own_kinds: &[],
         reads_pods: true,
+        needs_cluster: false,
         description: "Pods may tolerate only the taints that the settings allow, and for no longer.",
     },
     Rule {
@@ -71,6 +82,7 @@ pub const RULES: [Rule; 6] = [
         kind: "PlacementGuardNodeTaints",
         own_kinds: &[("", "Node")],
         reads_pods: false,
+        needs_cluster: false,
         description: "Taints that should be numeric must be numbers.",
     },
     Rule {
@@ -79,6 +91,7 @@ pub const RULES: [Rule; 6] = [
         kind: "PlacementGuardCsiDriverTokens",
         own_kinds: &[("storage.k8s.io", "CSIDriver")],
         reads_pods: false,
+        needs_cluster: false,
         description: "CSI drivers get service-account tokens in secrets, for allowed audiences and lifetimes only.",
     },
     Rule {
@@ -87,6 +100,7 @@ pub const RULES: [Rule; 6] = [
         kind: "PlacementGuardAccessModes",
         own_kinds: &[("", "PersistentVolume"), ("", "PersistentVolumeClaim")],
         reads_pods: true,
+        needs_cluster: false,
         description: "One writer where only one pod should write, and ReadWriteOncePod only where it works.",
     },
     Rule {
@@ -95,7 +109,17 @@ pub const RULES: [Rule; 6] = [
         kind: "PlacementGuardLocalVolumes",
         own_kinds: &[("", "PersistentVolume"), ("storage.k8s.io", "StorageClass")],
         reads_pods: true,
+        needs_cluster: false,
         description: "Local volumes stay on their nodes, and pods use only allowed paths of nodes.",
+    },
+    Rule {
+        section: "volumeBinding",
+        file: "volume-binding",
+        kind: "PlacementGuardVolumeBinding",
+        own_kinds: &[BINDING, ("", "Pod")],
+        reads_pods: false,
+        needs_cluster: true,
+        description: "Pods get only nodes from which they can reach their volumes.",
     },
 ];
 

@@ -51,9 +51,8 @@ pub struct Settings {
     pub access_modes: Option<AccessModes>,
     /// PersistentVolume, StorageClass, Pods and workloads: local volumes and paths of nodes.
     pub local_volumes: Option<LocalVolumes>,
-    /// Needs the live cluster, which this version does not read.
-    #[schemars(default)]
-    pub volume_binding: (),
+    /// Bindings and Pods: whether a pod can reach its volumes from the node that it gets. Reads the cluster.
+    pub volume_binding: Option<VolumeBinding>,
 }
 
 /// Whether a finding of the section refuses the request.
@@ -546,6 +545,20 @@ pub struct LocalVolumes {
     /// More provisioners whose classes must bind with `WaitForFirstConsumer`, such as those that make `local` volumes.
     #[schemars(inner(length(min = 1)))]
     pub provisioners: Option<Vec<String>>,
+    pub when_cluster_unreadable: Option<WhenClusterUnreadable>,
+    pub enforcement: Option<Enforcement>,
+    pub exempt: Option<Exempt>,
+}
+
+/// Whether a pod can reach its volumes from the node that it gets: from a Binding, or because the Pod names it. Where the
+/// section is present, this is always judged. Reads pods, claims, PersistentVolumes and nodes, one by one. When the cluster
+/// cannot be read, a binding is refused unless `whenClusterUnreadable` says otherwise.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "camelCase", deny_unknown_fields)]
+pub struct VolumeBinding {
+    /// A new Pod whose volumes, together with its node selector and required node affinity, no node could reach. Where nodes
+    /// can be read: that no node of the cluster can reach. Reads nodes, claims, PersistentVolumes and StorageClasses.
+    pub unreachable_together: Option<Reaction>,
     pub when_cluster_unreadable: Option<WhenClusterUnreadable>,
     pub enforcement: Option<Enforcement>,
     pub exempt: Option<Exempt>,

@@ -37,7 +37,8 @@ fn the_kinds_with_pods_are_those_of_the_library() {
     }
     for rule in RULES {
         for (group, kind) in rule.own_kinds {
-            assert!(!has_pod(group, kind), "{kind} of `{}`", rule.section);
+            // A rule may judge Pods and not what makes them.
+            assert!(*kind == "Pod" || !has_pod(group, kind), "{kind} of `{}`", rule.section);
         }
     }
 }
@@ -72,6 +73,7 @@ fn every_file_misses_a_rule_that_is_new() {
         kind: "PlacementGuardDummyRule",
         own_kinds: &[("example.com", "Dummy")],
         reads_pods: false,
+        needs_cluster: false,
         description: "A rule that nobody wrote.",
     };
     let missing = missing(&dummy, &repository());

@@ -16,7 +16,7 @@ const BOOKMARKS: Duration = Duration::from_millis(100);
 const USER: &str = "system:serviceaccount:placement-guard:placement-guard";
 
 /// What it serves: the path of all objects, their `apiVersion` and `kind`.
-const SERVED: [(&str, &str, &str); 9] = [
+const SERVED: [(&str, &str, &str); 15] = [
     ("/api/v1/nodes", "v1", "Node"),
     ("/api/v1/pods", "v1", "Pod"),
     ("/api/v1/persistentvolumeclaims", "v1", "PersistentVolumeClaim"),
@@ -26,6 +26,12 @@ const SERVED: [(&str, &str, &str); 9] = [
     ("/apis/storage.k8s.io/v1/csinodes", "storage.k8s.io/v1", "CSINode"),
     ("/apis/apps/v1/daemonsets", "apps/v1", "DaemonSet"),
     ("/apis/apps/v1/deployments", "apps/v1", "Deployment"),
+    ("/apis/apps/v1/replicasets", "apps/v1", "ReplicaSet"),
+    ("/apis/apps/v1/statefulsets", "apps/v1", "StatefulSet"),
+    ("/apis/batch/v1/cronjobs", "batch/v1", "CronJob"),
+    ("/apis/batch/v1/jobs", "batch/v1", "Job"),
+    ("/api/v1/podtemplates", "v1", "PodTemplate"),
+    ("/api/v1/replicationcontrollers", "v1", "ReplicationController"),
 ];
 
 /// The server, until it is dropped.

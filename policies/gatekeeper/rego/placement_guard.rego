@@ -61,7 +61,6 @@ reads_cluster if {
 		"overlap",
 		"sharedClaims",
 		"strandedVolumes",
-		"unreachableTogether",
 		"whileInUse",
 	]
 	input.parameters[setting] in {"deny", "warn"}

@@ -26,7 +26,7 @@ use crate::rules::cluster::{Live, Missing, WhenUnreadable};
 use crate::rules::decision::Report;
 use crate::rules::finding::{Code, Few, Finding, Severity};
 use crate::rules::glob::Glob;
-use crate::rules::rule::{Rule, Stopped};
+use crate::rules::rule::{Reads, Rule, Stopped};
 use crate::rules::section::{choice, level, only_keys, when_cluster_unreadable};
 
 /// The users as which the kube-controller-manager makes claims from templates: usually one account for each controller,
@@ -101,8 +101,9 @@ fn matches(globs: Option<&[Glob]>, name: &str) -> bool {
 }
 
 impl Rule for AccessModesRule {
-    fn needs(&self) -> Vec<Kind> {
-        if self.shared_claims.is_some() { vec![Kind::Pod, Kind::PersistentVolumeClaim] } else { Vec::new() }
+    fn needs(&self) -> Vec<(Kind, Reads)> {
+        let kinds = self.shared_claims.map(|_| [Kind::Pod, Kind::PersistentVolumeClaim]);
+        kinds.into_iter().flatten().map(|kind| (kind, Reads::All)).collect()
     }
 
     fn judge(

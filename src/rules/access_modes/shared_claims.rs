@@ -87,10 +87,7 @@ pub fn judge(
     if is_pod && request.operation != Operation::Create || !is_pod && new.why.is_none() {
         return Ok(Ok(()));
     }
-    let namespace = match request.namespace {
-        Some(namespace) => namespace,
-        None => request.object.get("metadata")?.string_of("namespace")?.unwrap_or("default"),
-    };
+    let namespace = request.object_namespace()?;
     let mut few = Few::new(Code::RwopShared, "claims");
     let mut exclusive: Vec<&(&str, String)> = Vec::new();
     for claim in &new.claims {

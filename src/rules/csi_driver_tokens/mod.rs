@@ -20,7 +20,7 @@ use crate::rules::cluster::{Live, Missing, WhenUnreadable};
 use crate::rules::decision::Report;
 use crate::rules::finding::{Code, Few, Finding};
 use crate::rules::glob::Glob;
-use crate::rules::rule::{Rule, Stopped};
+use crate::rules::rule::{Reads, Rule, Stopped};
 use crate::rules::section::{only_keys, when_cluster_unreadable};
 use rollout::Rollout;
 
@@ -162,7 +162,7 @@ impl Seconds {
 }
 
 impl Rule for CsiDriverTokens {
-    fn needs(&self) -> Vec<Kind> {
+    fn needs(&self) -> Vec<(Kind, Reads)> {
         self.rollout.as_ref().map(Rollout::needs).unwrap_or_default()
     }
 

@@ -19,6 +19,7 @@ use crate::logic::{Budget, Exhausted};
 use crate::rules::cluster::{Freshness, Live, Missing, Unread, Wanted, WhenUnreadable};
 use crate::rules::finding::{Code, Finding};
 use crate::rules::live_share::each_with_half;
+use crate::rules::rule::Reads;
 
 /// What is read of each kind.
 const CSI_NODE: Fields =
@@ -96,9 +97,9 @@ impl Rollout {
         }))
     }
 
-    pub fn needs(&self) -> Vec<Kind> {
+    pub fn needs(&self) -> Vec<(Kind, Reads)> {
         let daemon_set = self.node_plugins.as_ref().map(|_| Kind::DaemonSet);
-        [Kind::Node, Kind::CsiNode].into_iter().chain(daemon_set).collect()
+        [Kind::Node, Kind::CsiNode].into_iter().chain(daemon_set).map(|kind| (kind, Reads::All)).collect()
     }
 
     /// What is found when tokens move to `secrets`, and a node or a DaemonSet is not ready for that.

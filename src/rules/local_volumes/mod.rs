@@ -32,7 +32,7 @@ use crate::logic::Domain;
 use crate::rules::cluster::{Live, Missing, WhenUnreadable};
 use crate::rules::decision::Report;
 use crate::rules::finding::Severity;
-use crate::rules::rule::{Rule, Stopped};
+use crate::rules::rule::{Reads, Rule, Stopped};
 use crate::rules::section::{level, only_keys, when_cluster_unreadable};
 
 /// The label by which a node is named where the settings name no other.
@@ -127,9 +127,10 @@ fn read_provisioner(item: &Field<'_, '_>) -> Result<String, Unreadable> {
 }
 
 impl Rule for LocalVolumes {
-    fn needs(&self) -> Vec<Kind> {
+    fn needs(&self) -> Vec<(Kind, Reads)> {
         let nodes = self.missing_node.map(|_| Kind::Node);
-        nodes.into_iter().chain(self.overlap.map(|_| Kind::PersistentVolume)).collect()
+        let volumes = self.overlap.map(|_| Kind::PersistentVolume);
+        nodes.into_iter().chain(volumes).map(|kind| (kind, Reads::All)).collect()
     }
 
     fn judge(

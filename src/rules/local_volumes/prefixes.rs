@@ -94,12 +94,20 @@ fn read_most(read_only: &Field<'_, '_>) -> Result<Access, Unreadable> {
 
 /// A path as it is written and, where that differs, as the kubelet reads it.
 pub fn shown_path(path: &str) -> String {
-    let clean = NodePath::clean(path).to_string();
+    let clean = as_on_the_node(path);
     let meaning = if clean == path { String::new() } else { format!(", which is `{}`", short(&clean, 300)) };
     format!("`{}`{meaning}", short(path, 300))
 }
 
 /// `` the node's `/etc` ``
 pub fn of_node(path: &str) -> String {
-    format!("the node's `{}`", short(&NodePath::clean(path).to_string(), 200))
+    format!("the node's `{}`", short(&as_on_the_node(path), 200))
+}
+
+/// A path as the kubelet reads it. One of Windows, such as `C:\var` or `\\.\pipe\a`, is shown as it is written.
+fn as_on_the_node(path: &str) -> String {
+    if path.starts_with('\\') || path.as_bytes().get(1) == Some(&b':') {
+        return path.to_owned();
+    }
+    NodePath::clean(path).to_string()
 }

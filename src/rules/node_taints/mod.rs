@@ -18,7 +18,7 @@ use crate::logic::{Budget, Domain};
 use crate::rules::cluster::{Live, Missing, WhenUnreadable};
 use crate::rules::decision::Report;
 use crate::rules::finding::{Code, Few, Finding};
-use crate::rules::rule::{Rule, Stopped};
+use crate::rules::rule::{Reads, Rule, Stopped};
 use crate::rules::section::{level, only_keys, when_cluster_unreadable};
 use evictions::Evictions;
 
@@ -55,8 +55,8 @@ impl NodeTaints {
 }
 
 impl Rule for NodeTaints {
-    fn needs(&self) -> Vec<Kind> {
-        self.evictions.map(|_| Kind::Pod).into_iter().collect()
+    fn needs(&self) -> Vec<(Kind, Reads)> {
+        self.evictions.map(|_| (Kind::Pod, Reads::All)).into_iter().collect()
     }
 
     fn judge(

@@ -6,13 +6,15 @@
 use k8s_openapi::api::core::v1::{NodeSelectorTerm, Taint, Toleration};
 
 use super::READ_STEPS;
-use crate::kubernetes::field::{Unreadable, short};
+use crate::kubernetes::affinity::Affinity;
+use crate::kubernetes::field::short;
 use crate::kubernetes::kind::Kind;
 use crate::kubernetes::listing::first_few;
 use crate::kubernetes::names::Names;
-use crate::kubernetes::node_selector::{Labels, matches, read_terms, requirements, steps_to_read};
+use crate::kubernetes::node_selector::Labels;
 use crate::kubernetes::picked::{Fields, WHOLE};
-use crate::kubernetes::pod::{PodTemplate, with_pod};
+use crate::kubernetes::pod::with_pod;
+use crate::kubernetes::pod_nodes::nodes_of_pod;
 use crate::kubernetes::request::Request;
 use crate::kubernetes::toleration::{describe, is_numeric, read_taints, tolerates};
 use crate::logic::{Budget, Exhausted};
@@ -34,18 +36,6 @@ const STEPS_TO_COMPARE: usize = 15;
 
 /// How many nodes a message names.
 const MOST: usize = 5;
-
-/// Where the pod asks to run, apart from its tolerations.
-struct Wishes<'v> {
-    /// `nodeSelector`: each label and its value.
-    selector: Vec<(&'v str, &'v str)>,
-    /// The terms of the required node affinity; `None` where there is none.
-    affinity: Option<Vec<NodeSelectorTerm>>,
-    /// Steps for matching a node.
-    steps: usize,
-    /// Whether something else than labels says which node it is: the pod's own node name, or a field of the node.
-    names_node: bool,
-}
 
 /// What is found when the request brings a `Gt` or `Lt` toleration, and the pod may run on nodes that have no taint of its
 /// key.
@@ -73,18 +63,26 @@ pub fn find(
     let Some((index, toleration)) = added else { return Ok(Ok(None)) };
     let Some(key) = toleration.key.as_deref() else { return Ok(Ok(None)) };
     let object = request.new_state()?;
-    let wishes = with_pod(object, request.group, request.kind, |pod| Wishes::read(pod, budget))?.transpose()?;
-    let Some(wishes) = wishes.filter(|wishes| !wishes.names_node) else { return Ok(Ok(None)) };
-    let keys = wishes.keys();
+    let wishes = with_pod(object, request.group, request.kind, |pod| {
+        // A pod that names its node does not choose one.
+        let is_placed = pod.spec.string_of("nodeName")?.is_some_and(|name| !name.is_empty());
+        Ok(nodes_of_pod(&pod.spec, budget)?.map(|wishes| Some(wishes).filter(|_| !is_placed)))
+    })?;
+    let Some((wishes, steps)) = wishes.transpose()?.flatten() else { return Ok(Ok(None)) };
+    let by_field = |term: &NodeSelectorTerm| term.match_fields.is_some();
+    if matches!(&wishes, Affinity::Required(terms) if terms.iter().any(by_field)) {
+        return Ok(Ok(None));
+    }
+    let keys = Names::of(wishes.keys());
     let mut open = Labels::new();
     let looked = each_with_half(live, Kind::Node, NODE, budget, &mut |node, own| {
         let spec = node.get("spec")?;
         let taints = read_taints(&spec.get("taints")?)?;
         let pairs = taints.len().saturating_mul(new.len()).saturating_mul(STEPS_TO_COMPARE);
-        own.spend(pairs.saturating_add(wishes.steps).saturating_add(STEPS_FOR_A_NODE))?;
+        own.spend(pairs.saturating_add(steps).saturating_add(STEPS_FOR_A_NODE))?;
         if is_open(key, &taints, new) {
             let LiveNode { name, labels } = live_nodes::read(node, &keys)?;
-            if wishes.are_met(&labels) {
+            if wishes.admits(&labels) {
                 open.insert(name, String::new());
             }
         }
@@ -122,38 +120,4 @@ fn is_open(key: &str, taints: &[Taint], tolerations: &[Toleration]) -> bool {
         taint.key != key
             && (taint.effect == "PreferNoSchedule" || tolerations.iter().any(|toleration| tolerates(toleration, taint)))
     })
-}
-
-impl<'v> Wishes<'v> {
-    fn read(pod: &PodTemplate<'v, '_>, budget: &mut Budget) -> Result<Result<Self, Exhausted>, Unreadable> {
-        let mut selector = Vec::new();
-        for (key, value) in pod.spec.get("nodeSelector")?.members()? {
-            selector.push((key, value.required_string()?));
-        }
-        let affinity = pod.spec.get("affinity")?;
-        let node_affinity = affinity.get("nodeAffinity")?;
-        let required = node_affinity.get("requiredDuringSchedulingIgnoredDuringExecution")?;
-        let terms = required.get("nodeSelectorTerms")?;
-        let steps = steps_to_read(&terms)?.saturating_add(selector.len().saturating_mul(STEPS_TO_COMPARE));
-        if budget.spend(steps).is_err() {
-            return Ok(Err(Exhausted));
-        }
-        let affinity = if required.is_present() { Some(read_terms(&terms)?) } else { None };
-        let by_field = affinity.iter().flatten().any(|term| term.match_fields.is_some());
-        let names_node = by_field || pod.spec.string_of("nodeName")?.is_some_and(|name| !name.is_empty());
-        Ok(Ok(Wishes { selector, affinity, steps, names_node }))
-    }
-
-    /// The label keys that the pod asks about.
-    fn keys(&self) -> Names<'_> {
-        let keys =
-            requirements(self.affinity.as_deref().unwrap_or_default()).map(|requirement| requirement.key.as_str());
-        Names::of(keys.chain(self.selector.iter().map(|(key, _)| *key)))
-    }
-
-    fn are_met(&self, labels: &Labels) -> bool {
-        let selected =
-            self.selector.iter().all(|(key, value)| labels.get(*key).is_some_and(|actual| actual.as_str() == *value));
-        selected && self.affinity.as_ref().is_none_or(|terms| matches(terms, labels))
-    }
 }

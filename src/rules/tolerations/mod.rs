@@ -34,7 +34,7 @@ use crate::kubernetes::toleration::read_tolerations;
 use crate::logic::Budget;
 use crate::rules::cluster::{Live, Missing, WhenUnreadable};
 use crate::rules::decision::Report;
-use crate::rules::rule::{Rule, Stopped};
+use crate::rules::rule::{Reads, Rule, Stopped};
 
 /// Steps for one toleration that is read.
 const READ_STEPS: usize = 100;
@@ -76,8 +76,8 @@ fn read<'v>(
 }
 
 impl Rule for Tolerations {
-    fn needs(&self) -> Vec<Kind> {
-        if self.attraction { vec![Kind::Node] } else { Vec::new() }
+    fn needs(&self) -> Vec<(Kind, Reads)> {
+        if self.attraction { vec![(Kind::Node, Reads::All)] } else { Vec::new() }
     }
 
     fn judge(

@@ -18,7 +18,7 @@ use crate::rules::STEPS;
 use crate::rules::cluster::{Live, Missing, Unread, WhenUnreadable};
 use crate::rules::decision::{Annotation, Report};
 use crate::rules::finding::{Code, Finding, Severity};
-use crate::rules::rule::{Rule, Stopped};
+use crate::rules::rule::{Reads, Rule, Stopped};
 use crate::rules::section::{choice, level, only_keys, when_cluster_unreadable};
 
 use crate::kubernetes::field::{Field, Unreadable, short};
@@ -124,7 +124,7 @@ impl Rule for VolumeNodeAffinity {
         judged
     }
 
-    fn needs(&self) -> Vec<Kind> {
+    fn needs(&self) -> Vec<(Kind, Reads)> {
         let mut kinds = Vec::new();
         if self.by_live_nodes || self.topology.from_live_nodes || self.stranded.is_some() {
             kinds.push(Kind::Node);
@@ -135,7 +135,7 @@ impl Rule for VolumeNodeAffinity {
         if self.settled {
             kinds.push(Kind::PersistentVolumeClaim);
         }
-        kinds
+        kinds.into_iter().map(|kind| (kind, Reads::All)).collect()
     }
 }
 

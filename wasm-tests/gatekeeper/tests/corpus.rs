@@ -26,7 +26,7 @@ struct Answered {
     judged: Judged,
 }
 
-static TEMPLATES: LazyLock<[(Rule, Template); 6]> = LazyLock::new(|| {
+static TEMPLATES: LazyLock<[(Rule, Template); 7]> = LazyLock::new(|| {
     RULES.map(|rule| {
         (rule, Template::read(&rule).unwrap_or_else(|error| panic!("templates/{}.yaml: {error}", rule.file)))
     })
@@ -132,7 +132,7 @@ fn keys_hold_nothing_that_varies() {
             let object = &parsed["request"][object];
             let status = object.get("status").map(|_| String::from("status"));
             let metadata = object["metadata"].as_object().into_iter().flat_map(|metadata| metadata.keys().cloned());
-            let read = ["annotations", "generateName", "labels", "name", "ownerReferences"];
+            let read = ["annotations", "generateName", "labels", "name", "ownerReferences", "uid"];
             if let Some(other) = metadata.filter(|member| !read.contains(&member.as_str())).chain(status).next() {
                 return Err(format!("{other} in {key}"));
             }

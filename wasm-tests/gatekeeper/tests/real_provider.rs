@@ -1,22 +1,13 @@
 //! The templates with the real provider: TLS with Gatekeeper's certificate, the built module in wasmtime, every case. The
 //! same verdicts as the library alone, in the same words.
 
-#[path = "../../../crates/server/tests/server/client.rs"]
-#[allow(dead_code, reason = "the provider's own tests use the rest")]
-mod client;
-#[path = "../../../crates/server/tests/server/pki.rs"]
-#[allow(dead_code, reason = "the provider's own tests use the rest")]
-mod pki;
-#[path = "../../../crates/server/tests/server/running.rs"]
-#[allow(dead_code, reason = "the provider's own tests use the rest")]
-mod running;
-
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use gatekeeper_tests::engine::Template;
 use gatekeeper_tests::provider::{Reply, on_one_line, verdict_in};
 use gatekeeper_tests::review;
+use running_server::running;
 use serde_json::{Value, json};
 use templates::RULES;
 use testkit::fake_host::{Cause, FakeHost};

@@ -45,8 +45,8 @@ pub struct Arguments {
     #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
 
-    /// The settings, YAML or JSON: a file of their own, or the policies that are deployed (a ClusterAdmissionPolicy, an
-    /// AdmissionPolicy, constraints), also a folder of them. The default is at the end of `--help`
+    /// The settings, YAML or JSON: a file of their own, or what is deployed (a ClusterAdmissionPolicy, an AdmissionPolicy,
+    /// constraints, a ConfigMap with settings), also a folder of them. The default is at the end of `--help`
     #[arg(long, value_name = "PATH")]
     settings: Option<PathBuf>,
 
@@ -65,24 +65,25 @@ pub struct Arguments {
 /// # Errors
 /// What could not be read; everything else has been reported then.
 pub fn run(arguments: &Arguments) -> Result<Outcome, Complaint> {
-    one_from_standard_input(arguments)?;
+    let named = paths(arguments);
+    reading::one_from_standard_input(named.iter().chain(&arguments.settings).chain(arguments.given.paths()))?;
     let config = Config::find()?;
-    let named = arguments.settings.as_deref().or(config.settings.as_deref());
-    let by_default = named.is_none();
+    let settings = arguments.settings.as_deref().or(config.settings.as_deref());
+    let by_default = settings.is_none();
     let sets =
-        if by_default { settings::of_text("the settings of `audit`", SETTINGS)? } else { settings::sets(named)? };
+        if by_default { settings::of_text("the settings of `audit`", SETTINGS)? } else { settings::sets(settings)? };
     let judge = Judge::new(sets, None, |settings| Surroundings::read(&arguments.given, settings))?;
 
-    let mut read = Read::default();
+    let mut read = Read::within(arguments.given.namespace());
     let (excludes, kinds) = (arguments.reading.excludes(&config)?, config.kinds());
     let (mut report, mut rollout) = (Report::default(), Rollout::default());
     let itself = if arguments.paths.is_empty() { arguments.given.live()? } else { None };
     let unlisted = match itself {
-        Some(live) => live::scan(&live, &judge, &mut read, &mut |manifest| {
+        Some(live) => live::scan(&live, arguments.given.namespace(), &judge, &mut read, &mut |manifest| {
             judge_manifest(&judge, &kinds, manifest, by_default, &mut report);
         }),
         None => {
-            let files = reading::files(&paths(arguments), &excludes, &mut read)?;
+            let files = reading::files(&named, &excludes, &mut read)?;
             scan(&files, &mut read, &mut |_, manifest| {
                 let Manifest { identity, document } = manifest;
                 rollout.see(identity, document, None, document.json());
@@ -110,16 +111,6 @@ fn complete(mut complaints: Vec<Complaint>) -> Result<(), Complaint> {
 
 fn paths(arguments: &Arguments) -> Vec<PathBuf> {
     if arguments.paths.is_empty() { vec![PathBuf::from("-")] } else { arguments.paths.clone() }
-}
-
-/// Standard input can be read once.
-fn one_from_standard_input(arguments: &Arguments) -> Result<(), Complaint> {
-    let paths = paths(arguments);
-    let given = paths.iter().chain(&arguments.settings).chain(arguments.given.paths());
-    if given.filter(|path| path.as_os_str() == "-").count() > 1 {
-        return Err(Complaint::new("standard input", "is read twice", "give the other as a file"));
-    }
-    Ok(())
 }
 
 /// What comes from the thread that reads.

@@ -1,5 +1,6 @@
 //! `check`: is this request, or this step from old manifests to new ones, accepted?
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use placement_guard::kubernetes::kind::Kind;
@@ -29,8 +30,8 @@ pub struct Arguments {
           conflicts_with_all = ["before", "after"])]
     requests: Vec<PathBuf>,
 
-    /// The settings, YAML or JSON: a file of their own, or the policies that are deployed (a ClusterAdmissionPolicy, an
-    /// AdmissionPolicy, constraints), also a folder of them. Not needed where `.placement-guard.yaml` names them
+    /// The settings, YAML or JSON: a file of their own, or what is deployed (a ClusterAdmissionPolicy, an AdmissionPolicy,
+    /// constraints, a ConfigMap with settings), also a folder of them. Not needed where `.placement-guard.yaml` names them
     #[arg(long, value_name = "PATH")]
     settings: Option<PathBuf>,
 
@@ -74,7 +75,7 @@ pub struct Arguments {
 }
 
 /// The three ways to ask.
-const USAGE: &str = "\
+pub const USAGE: &str = "\
 placement-guard check --settings <FILE> [OPTIONS] <PATH>...
        placement-guard check --settings <FILE> [OPTIONS] --before <PATH>... --after <PATH>...
        placement-guard check --settings <FILE> [OPTIONS] --since <REVISION> [PATH]...";
@@ -84,7 +85,9 @@ placement-guard check --settings <FILE> [OPTIONS] <PATH>...
 /// # Errors
 /// Whatever keeps it from deciding.
 pub fn run(arguments: &Arguments) -> Result<Outcome, Complaint> {
-    one_from_standard_input(arguments)?;
+    let Arguments { requests, before, after, settings, nodes, given, .. } = arguments;
+    let named = requests.iter().chain(before).chain(after).chain(settings).chain(nodes).chain(given.paths());
+    reading::one_from_standard_input(named)?;
     let config = Config::find()?;
     let sets = settings::sets(arguments.settings.as_deref().or(config.settings.as_deref()))?;
     let module = arguments.module.as_deref().map(|name| Loaded::load(name, &arguments.origin)).transpose()?;
@@ -92,7 +95,7 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Complaint> {
         Some(nodes) => Surroundings::of_nodes(nodes),
         None => Surroundings::read(&arguments.given, settings),
     })?;
-    let mut read = Read::default();
+    let mut read = Read::within(arguments.given.namespace());
     let asked = asked(arguments, &config, &mut read)?;
     read.warn();
     read.complete(arguments.reading.strict)?;
@@ -110,8 +113,10 @@ fn asked(arguments: &Arguments, config: &Config, read: &mut Read) -> Result<Vec<
     if let Some(since) = since {
         let git::Change { before, after, asked_for } = git::change(since, to.as_deref(), requests, &excludes)?;
         let (mut old, mut new) = (Vec::new(), Vec::new());
-        read.contents(&before.files, &mut |read, document| old.extend(read.manifest(document)));
+        let mut older = Read::within(arguments.given.namespace());
+        older.contents(&before.files, &mut |older, document| old.extend(older.manifest(document)));
         read.contents(&after.files, &mut |read, document| new.extend(read.manifest(document)));
+        older.warn_of_older(since, read, |name| after.files.iter().any(|(file, _)| file == name));
         let mut asked = request::steps(old, new, &kinds);
         asked.retain(|asked| asked_for.as_ref().is_none_or(|files| files.contains(&*asked.document.file)));
         return Ok(asked);
@@ -174,7 +179,18 @@ fn judge_all(asked: Vec<Asked>, judge: &Judge<'_>) -> Result<Report, Complaint> 
         }
     }
     rollout.find(true, &mut report);
+    by_file(&mut report.objects);
     Ok(report)
+}
+
+/// Brings together what is in one file, files in the order in which they came.
+fn by_file(objects: &mut [Judged]) {
+    let mut order: BTreeMap<String, usize> = BTreeMap::new();
+    for judged in objects.iter() {
+        let next = order.len();
+        order.entry(judged.subject.file.clone()).or_insert(next);
+    }
+    objects.sort_by_key(|judged| order.get(&judged.subject.file).copied());
 }
 
 /// The path of the object in a request, or in the AdmissionReview around it.
@@ -202,14 +218,4 @@ fn is_same(before: Option<&str>, after: Option<&str>) -> bool {
     let (Some(before), Some(after)) = (before, after) else { return false };
     let read = |json: &str| serde_json::from_str::<Value>(json).ok();
     before == after || read(before).is_some_and(|before| Some(before) == read(after))
-}
-
-/// Standard input can be read once.
-fn one_from_standard_input(arguments: &Arguments) -> Result<(), Complaint> {
-    let Arguments { requests, before, after, settings, nodes, given, .. } = arguments;
-    let given = requests.iter().chain(before).chain(after).chain(settings).chain(nodes).chain(given.paths());
-    if given.filter(|path| path.as_os_str() == "-").count() > 1 {
-        return Err(Complaint::new("standard input", "is named twice", "give the other as a file"));
-    }
-    Ok(())
 }

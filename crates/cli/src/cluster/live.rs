@@ -57,15 +57,15 @@ impl Live {
         done.map_err(|failure| complaint(&failure))
     }
 
-    /// Hands over all objects of a resource as JSON, whether rules may ask about it or not.
+    /// Hands over all objects of a resource as JSON, or those of one namespace, whether rules may ask about it or not.
     ///
     /// # Errors
     /// Why they cannot be read.
-    pub fn each(&self, listed: Listed, each: &mut dyn FnMut(String)) -> Result<(), Unlisted> {
+    pub fn each(&self, listed: Listed, namespace: Option<&str>, each: &mut dyn FnMut(String)) -> Result<(), Unlisted> {
         let Listed { api_version, kind, plural } = listed;
         let resource = Resource { api_version, kind, plural };
         let progress = Progress::of(resource);
-        let read = read_once(&self.access, &[resource], |_, object| {
+        let read = read_once(&self.access, resource, namespace, |object| {
             progress.came();
             each(object);
         });
@@ -95,7 +95,7 @@ impl Live {
         let resource = Resource { api_version: kind.api_version(), kind: kind.name(), plural: kind.resource() };
         let progress = Progress::of(resource);
         let mut broken = None;
-        read_once(&self.access, &[resource], |_, object| {
+        read_once(&self.access, resource, None, |object| {
             progress.came();
             let parsed = field::parse(object.as_bytes());
             let added = parsed.and_then(|object| read.objects.insert(kind, &Field::root("", &object)));

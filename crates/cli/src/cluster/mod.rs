@@ -12,15 +12,14 @@ mod live;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use placement_guard::kubernetes::field::{self, Field};
 use placement_guard::kubernetes::kind::Kind;
 use placement_guard::kubernetes::picked::Fields;
 use placement_guard::objects::Objects;
 use placement_guard::rules::cluster::{CannotRead, Cluster, Wanted};
-use placement_guard::rules::read_settings;
+use placement_guard::verdict;
 
 use crate::complaint::Complaint;
-use crate::output;
+use crate::{manifest, output};
 
 pub use live::Live;
 
@@ -43,12 +42,29 @@ pub struct Given {
     /// With `--live`: the kubeconfig, instead of those that `KUBECONFIG` names or the one in the home folder
     #[arg(long, value_name = "FILE", requires = "live")]
     kubeconfig: Option<PathBuf>,
+
+    /// The namespace of objects that name none. `audit --live` without paths reads only this namespace then, and nothing that
+    /// belongs to no namespace
+    #[arg(long, short, value_name = "NAME", value_parser = namespace)]
+    namespace: Option<String>,
+}
+
+/// The name of a namespace, which becomes part of a path.
+fn namespace(name: &str) -> Result<String, &'static str> {
+    let is_usual = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    let is_name = (1..=63).contains(&name.len()) && name.bytes().all(is_usual);
+    is_name.then(|| name.to_owned()).ok_or("must be 1 to 63 lower-case letters, digits and `-`")
 }
 
 impl Given {
     /// The paths that are read, of which only one may be standard input.
     pub fn paths(&self) -> &[PathBuf] {
         &self.cluster
+    }
+
+    /// The namespace of objects that name none, and the only one that is audited.
+    pub fn namespace(&self) -> Option<&str> {
+        self.namespace.as_deref()
     }
 
     /// The API server, if that is to be read.
@@ -71,6 +87,11 @@ pub struct Listed {
 }
 
 impl Listed {
+    /// Whether its objects belong to namespaces.
+    pub fn is_namespaced(&self) -> bool {
+        !manifest::belongs_to_no_namespace(self.group(), self.kind)
+    }
+
     /// The API group; empty for the core.
     pub fn group(&self) -> &'static str {
         self.api_version.split_once('/').map_or("", |(group, _)| group)
@@ -167,14 +188,9 @@ impl Cluster for Surroundings {
     }
 }
 
-/// The kinds that settings need, each once. Settings that this program cannot read are those of another version's module,
-/// which says itself what it lacks.
+/// The kinds that settings need, each once.
 fn needs(settings: &[&str]) -> Vec<Kind> {
-    let mut needed = Vec::new();
-    for set in settings {
-        let parsed = field::parse(set.as_bytes());
-        let read = parsed.and_then(|set| read_settings(&Field::root("settings", &set)).map(|read| read.needs()));
-        needed.extend(read.unwrap_or_default());
-    }
+    let needed: Vec<Kind> =
+        settings.iter().flat_map(|settings| verdict::needs(settings)).map(|(kind, _)| kind).collect();
     Kind::ALL.into_iter().filter(|kind| needed.contains(kind)).collect()
 }

@@ -29,7 +29,7 @@ impl Live {
 
     /// # Errors
     /// Never called.
-    pub fn each(&self, _: Listed, _: &mut dyn FnMut(String)) -> Result<(), Unlisted> {
+    pub fn each(&self, _: Listed, _: Option<&str>, _: &mut dyn FnMut(String)) -> Result<(), Unlisted> {
         match self.0 {}
     }
 }

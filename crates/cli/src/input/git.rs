@@ -47,6 +47,8 @@ pub fn change(since: &str, to: Option<&str>, paths: &[PathBuf], excludes: &Exclu
     let asked_for = if paths.is_empty() {
         None
     } else {
+        let revisions: Vec<&String> = [&since].into_iter().chain(&to).collect();
+        paths.iter().try_for_each(|path| expect_file(path, &revisions, to.is_some()))?;
         let mut arguments = vec!["diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", &since];
         arguments.extend(to.as_deref());
         let mut all = names(&run(&arguments, paths)?);
@@ -76,7 +78,8 @@ pub fn change(since: &str, to: Option<&str>, paths: &[PathBuf], excludes: &Exclu
         }
     }
     on_disk.extend(unknown(&everything)?.into_iter().filter(|path| !is_left_out(path)));
-    on_disk.sort();
+    // In the order of git, which is not that of paths: `a-b/c` comes before `a/c`.
+    on_disk.sort_by(|one, other| one.as_os_str().as_encoded_bytes().cmp(other.as_os_str().as_encoded_bytes()));
     let mut change = Change { asked_for, ..Change::default() };
     change.before.files = blobs(before, &folder)?;
     change.after.files = blobs(after, &folder)?;
@@ -92,6 +95,22 @@ pub fn change(since: &str, to: Option<&str>, paths: &[PathBuf], excludes: &Exclu
         }
     }
     Ok(change)
+}
+
+/// A path that matches no file, in the revisions or in the working tree where that is compared, is a mistake.
+fn expect_file(path: &Path, revisions: &[&String], only_revisions: bool) -> Result<(), Complaint> {
+    for revision in revisions {
+        let tree = format!("--with-tree={revision}");
+        let mut asked = vec!["ls-files", "-z", "--cached", &tree];
+        if !only_revisions {
+            asked.extend(["--others", "--exclude-standard"]);
+        }
+        if !run(&asked, &[path.to_path_buf()])?.is_empty() {
+            return Ok(());
+        }
+    }
+    let problem = "matches no file that git knows, neither now nor in the revision";
+    Err(Complaint::new(path.display(), problem, "name a file or a folder that is not ignored"))
 }
 
 /// Names in the repository as they are from here.

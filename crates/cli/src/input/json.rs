@@ -36,8 +36,15 @@ pub fn documents(text: &str, lines: &mut Lines<'_>, emit: &mut Emit<'_>) -> Resu
     }
 }
 
+/// So deep may Lists be in Lists: each level is read again for each level above it.
+const DEPTH: usize = 16;
+
 /// Takes a value, of a List each item, of a List in a List too.
 pub fn take(text: &str, lines: &mut Lines<'_>, of_list: Option<&ListKind>, emit: &mut Emit<'_>) {
+    take_at(0, text, lines, of_list, emit);
+}
+
+fn take_at(depth: usize, text: &str, lines: &mut Lines<'_>, of_list: Option<&ListKind>, emit: &mut Emit<'_>) {
     if text == "null" {
         return;
     }
@@ -48,9 +55,13 @@ pub fn take(text: &str, lines: &mut Lines<'_>, of_list: Option<&ListKind>, emit:
             let written = Written { text: text.to_owned(), syntax: Syntax::Json, offset, column };
             emit.document(place.line, of_list.cloned(), written, None, Vec::new());
         }
+        Some(_) if depth >= DEPTH => {
+            let said = format!("it holds Lists in Lists, more than {DEPTH} levels deep");
+            emit.broken(Reason::NotYaml, Some(lines.of(text).0), said);
+        }
         Some((kind, items)) => {
             emit.any = true;
-            items.into_iter().for_each(|item| take(item.get(), lines, kind.as_ref(), emit));
+            items.into_iter().for_each(|item| take_at(depth.saturating_add(1), item.get(), lines, kind.as_ref(), emit));
         }
     }
 }

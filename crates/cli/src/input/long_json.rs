@@ -5,7 +5,7 @@ use std::io::BufRead;
 use super::json::{self, Lines};
 use super::not_judged::Reason;
 use super::written::{ListKind, Place};
-use super::{Emit, yaml_rows};
+use super::{Emit, LONGEST, too_long, yaml_rows};
 
 /// Reads the values of a text. Where YAML documents follow, separated by `---`, they are read too.
 ///
@@ -58,7 +58,7 @@ fn object(cursor: &mut Cursor<'_>, emit: &mut Emit<'_>) -> std::io::Result<Wrong
                 cursor.push(&mut frame)?;
                 break;
             }
-            _ => return Ok(Some("expected a key or `}`")),
+            _ => return Ok(Some("expected a key in quotes or `}`")),
         }
         let begin = frame.len();
         if let Some(said) = cursor.value(&mut frame)? {
@@ -211,6 +211,7 @@ impl Cursor<'_> {
     fn value(&mut self, into: &mut Vec<u8>) -> std::io::Result<Wrong> {
         let (mut depth, mut in_string, mut escaped) = (0_usize, false, false);
         let mut begun = false;
+        let line = self.place.line;
         loop {
             let bytes = self.input.fill_buf()?;
             if bytes.is_empty() {
@@ -258,6 +259,9 @@ impl Cursor<'_> {
             begun |= taken > 0;
             into.extend_from_slice(bytes.get(..taken).unwrap_or_default());
             self.advance(taken)?;
+            if into.len() > LONGEST {
+                return Err(too_long(line));
+            }
             if done {
                 return Ok((!begun).then_some("expected a value"));
             }

@@ -27,9 +27,13 @@ pub use document::Document;
 pub use json::Members;
 pub use not_judged::{NotJudged, Omitted, Reason};
 pub use written::{Found, ListKind, Place, Repeated, Syntax, Written};
+pub use yaml::below;
 
 /// A shorter text is read as a whole.
 const LONG: usize = 1 << 22;
+
+/// A document, or an item of a List, that is longer is not read: no object of Kubernetes is nearly as long.
+const LONGEST: usize = 1 << 26;
 
 /// After so many bytes the caller hears how far the reading came.
 const STEP: u64 = 1 << 18;
@@ -68,6 +72,12 @@ pub fn read_text(name: &str, text: &[u8], take: &mut dyn FnMut(Piece)) -> bool {
 fn cannot_be_read(name: &str, error: &std::io::Error) -> NotJudged {
     let problem = format!("cannot be read: {error}");
     NotJudged { reason: Reason::Unreadable, file: name.to_owned(), place: None, problem }
+}
+
+/// What has no end, such as a device, is not held.
+fn too_long(line: usize) -> std::io::Error {
+    let said = format!("the document or item at line {line} is longer than {} MiB", LONGEST >> 20);
+    std::io::Error::new(std::io::ErrorKind::FileTooLarge, said)
 }
 
 fn read_from(input: &mut dyn BufRead, name: &str, take: &mut dyn FnMut(Piece)) -> std::io::Result<bool> {

@@ -13,6 +13,8 @@ use crate::complaint::Complaint;
 pub enum Reason {
     /// A template of Helm, before Helm made YAML of it.
     HelmTemplate,
+    /// What an API server asks, where objects are expected.
+    AdmissionRequest,
     /// Neither an `apiVersion` nor a `kind`: a file of another program, or a patch.
     NotKubernetes,
     /// A list, a string or the like where an object should be.
@@ -32,6 +34,9 @@ impl Reason {
             Reason::HelmTemplate => {
                 ("Helm template", "Helm templates", " (pipe the output of `helm template` instead)")
             }
+            Reason::AdmissionRequest => {
+                ("admission request", "admission requests", " (name them, and `check` judges them)")
+            }
             Reason::NotKubernetes => ("document", "documents", " without a type of Kubernetes"),
             Reason::NotAnObject => ("list or string", "lists or strings", " in place of an object"),
             Reason::NotYaml => ("document", "documents", " that cannot be read as YAML or JSON"),
@@ -43,7 +48,7 @@ impl Reason {
 
     /// Whether each one is worth a line of its own: someone meant it to be read.
     pub fn is_a_defect(self) -> bool {
-        !matches!(self, Reason::HelmTemplate) && self.is_meant()
+        !matches!(self, Reason::HelmTemplate | Reason::AdmissionRequest) && self.is_meant()
     }
 
     /// Whether it looks like something that should have been judged, and is not a file of another program.
@@ -69,10 +74,12 @@ impl NotJudged {
     pub fn complaint(&self) -> Complaint {
         let remedy = match self.reason {
             Reason::HelmTemplate => "pipe the output of `helm template` instead",
+            Reason::AdmissionRequest => "give it to `placement-guard check`",
             Reason::NotKubernetes => "give both",
             Reason::NotAnObject | Reason::NoIdentity => "correct the manifest",
             Reason::NotYaml => "correct it",
             Reason::Unreadable if self.problem.starts_with("is not UTF-8") => "save it as UTF-8",
+            Reason::Unreadable if self.problem.contains("is longer than") => "split it",
             Reason::Unreadable => "name a file, or `-`",
         };
         Complaint::said(format!("{self}; {remedy}"))

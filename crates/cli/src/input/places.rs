@@ -25,7 +25,10 @@ type See<'a> = dyn FnMut(&str, Place, Place) + 'a;
 
 fn visit(written: &Written, start: Place, see: &mut See<'_>) {
     match written.syntax {
-        Syntax::Json => Json { rest: written.text.as_bytes(), place: start }.value("", see).unwrap_or_default(),
+        Syntax::Json => {
+            let mut json = Json { rest: written.text.as_bytes(), place: start, depth: 0 };
+            json.value("", see).unwrap_or_default();
+        }
         Syntax::Yaml => visit_yaml(written, start.line, see),
     }
 }
@@ -93,7 +96,12 @@ fn visit_yaml(written: &Written, line: usize, see: &mut See<'_>) {
 struct Json<'t> {
     rest: &'t [u8],
     place: Place,
+    /// Of the value that is being visited.
+    depth: usize,
 }
+
+/// The library reads no value that is nested deeper.
+const DEPTH: usize = 128;
 
 impl Json<'_> {
     fn advance(&mut self, length: usize) {
@@ -127,8 +135,15 @@ impl Json<'_> {
         Some(text)
     }
 
-    /// Visits everything below a value. The depth of what the library reads limits the depth of this.
+    /// Visits everything below a value, down to some depth.
     fn value(&mut self, path: &str, see: &mut See<'_>) -> Option<()> {
+        self.depth = self.depth.checked_add(1).filter(|depth| *depth <= DEPTH)?;
+        self.members(path, see)?;
+        self.depth = self.depth.saturating_sub(1);
+        Some(())
+    }
+
+    fn members(&mut self, path: &str, see: &mut See<'_>) -> Option<()> {
         match self.first()? {
             b'{' => {
                 self.advance(1);

@@ -5,12 +5,12 @@
 //! column, each behind a `-`. Nothing inside an item can begin at that column or before it, except within quotes, brackets
 //! or braces that are still open; then the item is not YAML, and is read again together with what follows.
 
-use std::io::BufRead;
+use std::io::{BufRead, Read};
 
 use super::not_judged::Reason;
 use super::written::{ListKind, Place, Syntax, Written};
 use super::yaml::{self, Node};
-use super::{Emit, json};
+use super::{Emit, LONGEST, json, too_long};
 
 /// So many items are read together before the first of them is given up.
 const JOINED: usize = 8;
@@ -61,8 +61,11 @@ pub fn read(input: &mut dyn BufRead, begin: (usize, u64), long: bool, emit: &mut
     let mut row = Vec::new();
     loop {
         row.clear();
-        if input.read_until(b'\n', &mut row)? == 0 {
+        if (&mut *input).take((LONGEST as u64).saturating_add(1)).read_until(b'\n', &mut row)? == 0 {
             break;
+        }
+        if row.len().saturating_add(reader.held()) > LONGEST {
+            return Err(too_long(number.saturating_add(1)));
         }
         let next = (number.saturating_add(1), offset.saturating_add(row.len() as u64));
         // The last row of a file may not end, and what is in it must not be lost with its end.
@@ -112,6 +115,12 @@ fn is_blank(row: &[u8]) -> bool {
 }
 
 impl Reader<'_, '_> {
+    /// The bytes that wait for their end.
+    fn held(&self) -> usize {
+        let waiting = self.items.iter().flat_map(|items| &items.waiting).map(|rows| rows.bytes.len());
+        waiting.fold(self.document.bytes.len(), usize::saturating_add)
+    }
+
     fn row(&mut self, row: &[u8], (number, offset): (usize, u64), long: bool) {
         let bare = row.trim_ascii_start();
         let indent = row.len().saturating_sub(bare.len());

@@ -1,8 +1,12 @@
 //! Parts of reports in words, the same in every output for people.
 
+use std::borrow::Cow;
+
 use placement_guard::kubernetes::node_selector::Labels;
 
 use super::{Found, Judged};
+use crate::input;
+use crate::plain::plain;
 
 /// A finding as a block of lines.
 pub fn block(found: &Found) -> String {
@@ -15,8 +19,8 @@ pub fn block(found: &Found) -> String {
 }
 
 /// A file in words.
-pub fn shown(file: &str) -> &str {
-    if file == "-" { "standard input" } else { file }
+pub fn shown(file: &str) -> Cow<'_, str> {
+    plain(input::shown(file))
 }
 
 /// What an edit does in the cluster whose nodes are known, unless a finding says it.
@@ -44,7 +48,7 @@ pub fn moves_live_nodes(judged: &Judged) -> bool {
 /// A place in a file; what comes from an API server has no lines.
 pub fn place(file: &str, line: usize, column: Option<usize>) -> String {
     let numbers = [Some(line), column].into_iter().flatten().filter(|_| line > 0);
-    numbers.fold(shown(file).to_owned(), |place, number| format!("{place}:{number}"))
+    numbers.fold(shown(file).into_owned(), |place, number| format!("{place}:{number}"))
 }
 
 /// How many names a list `a,b,+3` has, and the list with each name in backticks.

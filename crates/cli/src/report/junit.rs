@@ -16,7 +16,7 @@ pub fn of(report: &Report) -> String {
     text.push_str(&format!("<testsuites name=\"placement-guard\" tests=\"{tests}\" failures=\"{failed}\">\n"));
     for (file, objects) in files {
         let failed = objects.iter().filter(|judged| fails(judged)).count();
-        let (name, tests) = (escaped(shown(file)), objects.len());
+        let (name, tests) = (escaped(&shown(file)), objects.len());
         text.push_str(&format!("  <testsuite name=\"{name}\" tests=\"{tests}\" failures=\"{failed}\">\n"));
         objects.iter().for_each(|judged| push(&mut text, judged));
         text.push_str("  </testsuite>\n");
@@ -34,7 +34,7 @@ fn fails(judged: &Judged) -> bool {
 }
 
 fn push(text: &mut String, judged: &Judged) {
-    let (name, class) = (escaped(&judged.name()), escaped(shown(&judged.subject.file)));
+    let (name, class) = (escaped(&judged.name()), escaped(&shown(&judged.subject.file)));
     text.push_str(&format!("    <testcase name=\"{name}\" classname=\"{class}\""));
     if judged.findings.is_empty() {
         text.push_str("/>\n");

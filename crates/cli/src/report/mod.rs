@@ -11,7 +11,7 @@ mod text;
 
 use std::collections::BTreeMap;
 
-use placement_guard::kubernetes::field::Unreadable;
+use placement_guard::kubernetes::field::{Unreadable, short};
 use placement_guard::rules::finding::{Code, Finding, Severity};
 use placement_guard::verdict::Verdict;
 use serde::Serialize;
@@ -19,6 +19,7 @@ use templates::findings;
 
 use crate::input::{Document, Omitted, Place};
 use crate::manifest::Identity;
+use crate::plain::plain;
 use silence::Silences;
 
 /// Everything that a run judged and found.
@@ -279,7 +280,7 @@ impl Report {
 
     /// Counts an object of a kind that no rule in force judges.
     pub fn not_judged(&mut self, kind: &str) {
-        let count = self.summary.not_judged.kinds.entry(kind.to_owned()).or_default();
+        let count = self.summary.not_judged.kinds.entry(plain(&short(kind, 63)).into_owned()).or_default();
         *count = count.saturating_add(1);
     }
 

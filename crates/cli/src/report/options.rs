@@ -14,7 +14,7 @@ use crate::output;
 #[command(next_help_heading = "Report")]
 pub struct Options {
     /// How to print what was found; `github` prints workflow annotations with file and line, `sarif` is SARIF 2.1.0
-    #[arg(long, value_enum, default_value_t = Format::Text)]
+    #[arg(long, short, value_enum, default_value_t = Format::Text)]
     output: Format,
 
     /// Print only what is refused or warned of; with `text`

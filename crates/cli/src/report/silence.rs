@@ -1,6 +1,7 @@
 //! Findings that an object silences itself, in its annotation `placement-guard.dev/ignore`. The rules do not know the
 //! annotation: in a cluster, anyone who may write a pod could silence what is found in it.
 
+use placement_guard::kubernetes::field::short;
 use serde_json::Value;
 use templates::findings;
 
@@ -32,10 +33,11 @@ impl Silences {
         for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
             let (code, reason) = line.split_once(':').unwrap_or((line, ""));
             let (code, reason) = (code.trim(), reason.trim());
+            let shown = short(code, 63);
             if findings::named(code).is_none() {
-                silences.not_understood.push(format!("`{ANNOTATION}` silences nothing: `{code}` is not a known code"));
+                silences.not_understood.push(format!("`{ANNOTATION}` silences nothing: `{shown}` is not a known code"));
             } else if reason.is_empty() {
-                silences.not_understood.push(format!("`{ANNOTATION}` silences nothing: `{code}` has no reason"));
+                silences.not_understood.push(format!("`{ANNOTATION}` silences nothing: `{shown}` has no reason"));
             } else {
                 silences.by_code.push((code.to_owned(), reason.to_owned()));
             }

@@ -7,6 +7,7 @@ use templates::findings;
 use super::fields::{self, effects, moves_live_nodes, shown};
 use super::{Effect, Found, Grouped, Judged, Length, Report, Subject, rank};
 use crate::output::{BAD, FAINT, GOOD, WARNING, styled};
+use crate::plain::plain;
 
 pub fn of(report: &Report, grouped: Grouped, length: Length) -> String {
     let mut text = match (length, grouped) {
@@ -62,7 +63,7 @@ fn one(judged: &Judged) -> String {
             found
                 .silenced
                 .iter()
-                .map(|reason| format!("    {}", styled(FAINT, format!("silenced: {}: {reason}", found.code)))),
+                .map(|reason| format!("    {}", styled(FAINT, format!("silenced: {}: {}", found.code, plain(reason))))),
         );
     }
     lines.iter().map(|line| format!("{line}\n")).collect()
@@ -70,7 +71,7 @@ fn one(judged: &Judged) -> String {
 
 fn place(judged: &Judged) -> String {
     let Subject { file, line, template, .. } = &judged.subject;
-    let template = template.iter().map(|template| format!(", {template}")).collect::<String>();
+    let template = template.iter().map(|template| format!(", {}", plain(template))).collect::<String>();
     styled(FAINT, format!(" ({}{template})", fields::place(file, *line, None)))
 }
 
@@ -95,11 +96,11 @@ fn blocks(subject: &Subject, findings: &[&Found], with_code: bool) -> Vec<String
             None => format!(" [{}]", found.code),
         };
         let code = if with_code { styled(FAINT, code) } else { String::new() };
-        lines.push(format!("{warning}{}{code}", found.message));
+        lines.push(format!("{warning}{}{code}", plain(&found.message)));
         lines.push(format!("  {}", located(subject, found)));
         if !is_said_below {
             let also = not_allowed.map(|other| reasons(other)).unwrap_or_default();
-            lines.extend(reasons(found).into_iter().chain(also).map(|line| format!("  {line}")));
+            lines.extend(reasons(found).into_iter().chain(also).map(|line| format!("  {}", plain(line))));
         }
     }
     lines
@@ -113,7 +114,7 @@ fn located(subject: &Subject, found: &Found) -> String {
     let said = found.details.iter().find(|line| is_about_the_field(found, line)).or(found.field.as_ref());
     let place = fields::place(&subject.file, found.line, Some(found.column));
     match said {
-        Some(said) => format!("{}: {said}", styled(FAINT, place)),
+        Some(said) => format!("{}: {}", styled(FAINT, place), plain(said)),
         None => styled(FAINT, place),
     }
 }

@@ -1,5 +1,6 @@
 //! `settings`: the schema of the settings, and whether a settings file can be used.
 
+mod config_map;
 mod location;
 mod problems;
 mod sources;

@@ -1,12 +1,12 @@
-//! Settings where they are: in a file of their own, or in the policies that are deployed. A ClusterAdmissionPolicy, an
-//! AdmissionPolicy and their groups of Kubewarden carry them whole; a constraint of Gatekeeper carries one section.
+//! Settings where they are: in a file of their own, or in what is deployed. A ClusterAdmissionPolicy or AdmissionPolicy of
+//! Kubewarden and the ConfigMap of a server carry them whole; a constraint of Gatekeeper carries one section.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::location;
+use super::{config_map, location};
 use crate::complaint::Complaint;
 use crate::input::files::{self, Excludes};
 use crate::input::{Document, Piece, read, shown};
@@ -114,11 +114,20 @@ pub fn find(path: &Path) -> Result<Vec<Found>, Complaint> {
                     None => sections.push(BTreeMap::from([(section, found)])),
                 }
             }
+            None if config_map::is_config_map(&value) => {
+                let alone = !in_folder && count == 1;
+                let entries = config_map::settings(&document, &value, alone).map_err(|wrong| wrong.complaint())?;
+                if alone && entries.is_empty() {
+                    let location = format!("{}:{}", shown(&document.file), document.line);
+                    let problem = "is a ConfigMap whose `data` holds no settings";
+                    return Err(Complaint::new(location, problem, OTHERS));
+                }
+                sets.extend(entries.into_iter().map(Found::of));
+            }
             None if is_typed(&value) && (in_folder || count > 1) => {}
             None if is_typed(&value) => {
                 let problem = "is neither settings nor a policy of this program";
-                let remedy = "name settings, a ClusterAdmissionPolicy or a constraint";
-                return Err(Complaint::new(format!("{}:{}", shown(&document.file), document.line), problem, remedy));
+                return Err(Complaint::new(format!("{}:{}", shown(&document.file), document.line), problem, OTHERS));
             }
             None if count > 1 && !in_folder => {
                 let location = format!("{}:{}", shown(&document.file), document.line);
@@ -133,13 +142,17 @@ pub fn find(path: &Path) -> Result<Vec<Found>, Complaint> {
     sets.extend(sections.into_iter().filter_map(together));
     if sets.is_empty() {
         let name = path.display().to_string();
-        let problem = if in_folder { "holds no policy of this program" } else { "holds no document" };
-        let remedy =
-            if in_folder { String::from("name another folder") } else { format!("write {}, into it", super::WHAT) };
-        return Err(Complaint::new(shown(&name), problem, remedy));
+        return Err(match (in_folder, count) {
+            (true, _) => Complaint::new(shown(&name), "holds no policy of this program", "name another folder"),
+            (false, 0) => Complaint::new(shown(&name), "holds no document", format!("write {}, into it", super::WHAT)),
+            (false, _) => Complaint::new(shown(&name), "holds neither settings nor a policy of this program", OTHERS),
+        });
     }
     Ok(sets)
 }
+
+/// What could be named instead.
+const OTHERS: &str = "name settings, a ClusterAdmissionPolicy, a constraint, or a ConfigMap with settings";
 
 /// Makes one set of constraints of different kinds, each of which is checked first, where it is written.
 fn together(set: BTreeMap<&'static str, Found>) -> Option<Found> {

@@ -7,7 +7,7 @@ use base64::prelude::BASE64_STANDARD;
 use crate::bindings::{Bindings, STEM};
 
 /// What the package exports; `functions.js` defines them.
-const FUNCTIONS: &str = "check, relation, tolerates, validateSettings";
+const FUNCTIONS: &str = "check, nodeChanges, relation, tolerates, validateSettings";
 
 const BODY: &str = include_str!("../functions.js");
 const MANIFEST: &str = include_str!("../package.json");

@@ -1,19 +1,8 @@
 //! The kinds of objects that can be read, and what is kept of each.
 
-use super::fields::Fields;
+use placement_guard::kubernetes::kind::Kind;
 
-/// A kind of object that a rule can need.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Kind {
-    Node,
-    Pod,
-    PersistentVolumeClaim,
-    PersistentVolume,
-    VolumeAttachment,
-    StorageClass,
-    CsiNode,
-    DaemonSet,
-}
+use super::fields::Fields;
 
 /// What the API server lists under one path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,160 +30,110 @@ impl Resource {
     }
 }
 
-impl Kind {
-    pub const ALL: [Kind; 8] = [
-        Kind::Node,
-        Kind::Pod,
-        Kind::PersistentVolumeClaim,
-        Kind::PersistentVolume,
-        Kind::VolumeAttachment,
-        Kind::StorageClass,
-        Kind::CsiNode,
-        Kind::DaemonSet,
-    ];
+/// How the API server serves objects of a kind.
+pub fn resource(kind: Kind) -> Resource {
+    Resource { api_version: kind.api_version(), kind: kind.name(), plural: kind.resource() }
+}
 
-    /// As in the member `kind`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Kind::Node => "Node",
-            Kind::Pod => "Pod",
-            Kind::PersistentVolumeClaim => "PersistentVolumeClaim",
-            Kind::PersistentVolume => "PersistentVolume",
-            Kind::VolumeAttachment => "VolumeAttachment",
-            Kind::StorageClass => "StorageClass",
-            Kind::CsiNode => "CSINode",
-            Kind::DaemonSet => "DaemonSet",
+/// The fields that are kept of the objects of a kind: what rules read, and nothing that could be secret.
+pub fn kept(kind: Kind) -> Fields {
+    Fields::of(match kind {
+        Kind::Node => {
+            &["metadata.name", "metadata.labels", "spec.taints", "spec.unschedulable", "status.nodeInfo.kubeletVersion"]
         }
-    }
-
-    /// The kind of this name.
-    pub fn named(name: &str) -> Option<Kind> {
-        Kind::ALL.into_iter().find(|kind| kind.name() == name)
-    }
-
-    /// How the API server serves it.
-    pub fn resource(self) -> Resource {
-        let (api_version, plural) = match self {
-            Kind::Node => ("v1", "nodes"),
-            Kind::Pod => ("v1", "pods"),
-            Kind::PersistentVolumeClaim => ("v1", "persistentvolumeclaims"),
-            Kind::PersistentVolume => ("v1", "persistentvolumes"),
-            Kind::VolumeAttachment => ("storage.k8s.io/v1", "volumeattachments"),
-            Kind::StorageClass => ("storage.k8s.io/v1", "storageclasses"),
-            Kind::CsiNode => ("storage.k8s.io/v1", "csinodes"),
-            Kind::DaemonSet => ("apps/v1", "daemonsets"),
-        };
-        Resource { api_version, kind: self.name(), plural }
-    }
-
-    /// Whether its objects are in namespaces.
-    pub fn is_namespaced(self) -> bool {
-        matches!(self, Kind::Pod | Kind::PersistentVolumeClaim | Kind::DaemonSet)
-    }
-
-    /// The fields that are kept of its objects: what rules read, and nothing that could be secret.
-    pub fn kept(self) -> Fields {
-        Fields::of(match self {
-            Kind::Node => &[
-                "metadata.name",
-                "metadata.labels",
-                "spec.taints",
-                "spec.unschedulable",
-                "status.nodeInfo.kubeletVersion",
-            ],
-            Kind::Pod => &[
-                "metadata.name",
-                "metadata.namespace",
-                "metadata.uid",
-                "metadata.deletionTimestamp",
-                "metadata.ownerReferences",
-                "metadata.annotations.[kubernetes.io/config.mirror]",
-                "metadata.annotations.[kubernetes.io/config.source]",
-                "spec.nodeName",
-                "spec.priority",
-                "spec.tolerations",
-                "spec.volumes.name",
-                "spec.volumes.persistentVolumeClaim",
-                "spec.volumes.ephemeral.volumeClaimTemplate.spec.accessModes",
-                "spec.volumes.ephemeral.volumeClaimTemplate.spec.storageClassName",
-                "spec.volumes.hostPath",
-                "status.phase",
-            ],
-            Kind::PersistentVolumeClaim => &[
-                "metadata.name",
-                "metadata.namespace",
-                "metadata.uid",
-                "metadata.ownerReferences",
-                "metadata.annotations.[volume.beta.kubernetes.io/storage-class]",
-                "spec.accessModes",
-                "spec.storageClassName",
-                "spec.volumeAttributesClassName",
-                "spec.volumeMode",
-                "spec.volumeName",
-                "status.currentVolumeAttributesClassName",
-                "status.modifyVolumeStatus",
-                "status.phase",
-            ],
-            Kind::PersistentVolume => &[
-                "metadata.name",
-                "metadata.labels",
-                "metadata.annotations",
-                "spec.accessModes",
-                "spec.awsElasticBlockStore",
-                "spec.azureDisk",
-                "spec.capacity",
-                "spec.claimRef",
-                "spec.csi.driver",
-                "spec.csi.volumeHandle",
-                "spec.gcePersistentDisk",
-                "spec.hostPath",
-                "spec.local",
-                "spec.mountOptions",
-                "spec.nfs",
-                "spec.nodeAffinity",
-                "spec.persistentVolumeReclaimPolicy",
-                "spec.storageClassName",
-                "spec.volumeAttributesClassName",
-                "spec.volumeMode",
-                "spec.vsphereVolume",
-                "status.phase",
-            ],
-            Kind::VolumeAttachment => &[
-                "metadata.name",
-                "spec.attacher",
-                "spec.nodeName",
-                "spec.source.persistentVolumeName",
-                "spec.source.inlineVolumeSpec.csi.driver",
-                "spec.source.inlineVolumeSpec.csi.volumeHandle",
-                "status.attached",
-            ],
-            Kind::StorageClass => &[
-                "metadata.name",
-                "metadata.labels",
-                "metadata.annotations",
-                "allowVolumeExpansion",
-                "allowedTopologies",
-                "mountOptions",
-                "parameters",
-                "provisioner",
-                "reclaimPolicy",
-                "volumeBindingMode",
-            ],
-            Kind::CsiNode => &["metadata.name", "spec"],
-            Kind::DaemonSet => &[
-                "metadata.name",
-                "metadata.namespace",
-                "metadata.generation",
-                "spec.selector",
-                "spec.updateStrategy",
-                "spec.template.spec.containers.name",
-                "spec.template.spec.containers.image",
-                "spec.template.spec.initContainers.name",
-                "spec.template.spec.initContainers.image",
-                "status",
-            ],
-        })
-    }
+        Kind::Pod => &[
+            "metadata.name",
+            "metadata.namespace",
+            "metadata.uid",
+            "metadata.deletionTimestamp",
+            "metadata.ownerReferences",
+            "metadata.annotations.[kubernetes.io/config.mirror]",
+            "metadata.annotations.[kubernetes.io/config.source]",
+            "spec.nodeName",
+            "spec.priority",
+            "spec.tolerations",
+            "spec.volumes.name",
+            "spec.volumes.persistentVolumeClaim",
+            "spec.volumes.ephemeral.volumeClaimTemplate.spec.accessModes",
+            "spec.volumes.ephemeral.volumeClaimTemplate.spec.storageClassName",
+            "spec.volumes.hostPath",
+            "status.phase",
+        ],
+        Kind::PersistentVolumeClaim => &[
+            "metadata.name",
+            "metadata.namespace",
+            "metadata.uid",
+            "metadata.ownerReferences",
+            "metadata.annotations.[volume.beta.kubernetes.io/storage-class]",
+            "spec.accessModes",
+            "spec.storageClassName",
+            "spec.volumeAttributesClassName",
+            "spec.volumeMode",
+            "spec.volumeName",
+            "status.currentVolumeAttributesClassName",
+            "status.modifyVolumeStatus",
+            "status.phase",
+        ],
+        Kind::PersistentVolume => &[
+            "metadata.name",
+            "metadata.labels",
+            "metadata.annotations",
+            "spec.accessModes",
+            "spec.awsElasticBlockStore",
+            "spec.azureDisk",
+            "spec.capacity",
+            "spec.cinder",
+            "spec.claimRef",
+            "spec.csi.driver",
+            "spec.csi.volumeHandle",
+            "spec.gcePersistentDisk",
+            "spec.hostPath",
+            "spec.local",
+            "spec.mountOptions",
+            "spec.nfs",
+            "spec.nodeAffinity",
+            "spec.persistentVolumeReclaimPolicy",
+            "spec.storageClassName",
+            "spec.volumeAttributesClassName",
+            "spec.volumeMode",
+            "spec.vsphereVolume",
+            "status.phase",
+        ],
+        Kind::VolumeAttachment => &[
+            "metadata.name",
+            "spec.attacher",
+            "spec.nodeName",
+            "spec.source.persistentVolumeName",
+            "spec.source.inlineVolumeSpec.csi.driver",
+            "spec.source.inlineVolumeSpec.csi.volumeHandle",
+            "status.attached",
+        ],
+        Kind::StorageClass => &[
+            "metadata.name",
+            "metadata.labels",
+            "metadata.annotations",
+            "allowVolumeExpansion",
+            "allowedTopologies",
+            "mountOptions",
+            "parameters",
+            "provisioner",
+            "reclaimPolicy",
+            "volumeBindingMode",
+        ],
+        Kind::CsiNode => &["metadata.name", "spec"],
+        Kind::DaemonSet => &[
+            "metadata.name",
+            "metadata.namespace",
+            "metadata.generation",
+            "spec.selector",
+            "spec.updateStrategy",
+            "spec.template.spec.containers.name",
+            "spec.template.spec.containers.image",
+            "spec.template.spec.initContainers.name",
+            "spec.template.spec.initContainers.image",
+            "status",
+        ],
+    })
 }
 
 #[cfg(test)]
@@ -203,13 +142,9 @@ mod tests {
 
     #[test]
     fn paths_are_those_of_the_api_server() {
-        assert_eq!(Kind::Node.resource().path(None), "/api/v1/nodes");
-        assert_eq!(Kind::Pod.resource().path(Some("ns")), "/api/v1/namespaces/ns/pods");
-        assert_eq!(Kind::CsiNode.resource().path(None), "/apis/storage.k8s.io/v1/csinodes");
-        assert_eq!(Kind::DaemonSet.resource().path(None), "/apis/apps/v1/daemonsets");
-        for kind in Kind::ALL {
-            assert_eq!(Kind::named(kind.name()), Some(kind));
-        }
-        assert_eq!(Kind::named("Secret"), None);
+        assert_eq!(resource(Kind::Node).path(None), "/api/v1/nodes");
+        assert_eq!(resource(Kind::Pod).path(Some("ns")), "/api/v1/namespaces/ns/pods");
+        assert_eq!(resource(Kind::CsiNode).path(None), "/apis/storage.k8s.io/v1/csinodes");
+        assert_eq!(resource(Kind::DaemonSet).path(None), "/apis/apps/v1/daemonsets");
     }
 }

@@ -9,12 +9,14 @@ use std::time::Duration;
 use futures_util::io::AsyncBufReadExt;
 use kube::Client;
 use kube::core::Status;
+use placement_guard::kubernetes::kind::Kind;
+use placement_guard::rules::rule::Reads;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use tokio::time::Instant;
 
 use super::fields::Fields;
-use super::kind::Kind;
+use super::kind::{kept, resource};
 use super::limits::Limits;
 use super::pages;
 use super::store::{Metadata, Objects};
@@ -28,6 +30,8 @@ const GRACE: Duration = Duration::from_secs(5);
 #[derive(Debug)]
 pub struct Mirror {
     pub kind: Kind,
+    /// Whether it is followed at all: otherwise nothing is held.
+    pub reads: Reads,
     pub kept: Fields,
     limits: Limits,
     state: RwLock<State>,
@@ -64,8 +68,8 @@ struct Event<'e> {
 type Version = Option<String>;
 
 impl Mirror {
-    pub fn new(kind: Kind, limits: Limits) -> Self {
-        Mirror { kind, kept: kind.kept(), limits, state: RwLock::default() }
+    pub fn new(kind: Kind, reads: Reads, limits: Limits) -> Self {
+        Mirror { kind, reads, kept: kept(kind), limits, state: RwLock::default() }
     }
 
     /// Uses the objects, if they are as the API server has them, or were less than [`Limits::stale`] ago.
@@ -145,7 +149,7 @@ impl Mirror {
     async fn list(&self, client: &Client) -> Result<String, Trouble> {
         let mut objects = Objects::default();
         let mut heard = None;
-        let version = pages::read(client, self.kind.resource(), self.limits.page, |items| {
+        let version = pages::read(client, resource(self.kind), None, self.limits.page, |items| {
             heard.get_or_insert_with(Instant::now);
             for item in items {
                 objects.put(item, &self.kept).map_err(|error| Trouble::garbled(&error))?;
@@ -166,13 +170,13 @@ impl Mirror {
     async fn watch(&self, client: &Client, version: &mut String) -> Result<(), Trouble> {
         let path = format!(
             "{}?watch=true&allowWatchBookmarks=true&timeoutSeconds={}&resourceVersion={}",
-            self.kind.resource().path(None),
+            resource(self.kind).path(None),
             self.limits.watch.as_secs().max(1),
             pages::encoded(version)
         );
         let begun = tokio::time::timeout(self.limits.page, client.request_stream(pages::request(&path)?)).await;
         let begun = begun.map_err(|_elapsed| Trouble::too_long())?;
-        let mut events = std::pin::pin!(begun.map_err(|error| Trouble::of(self.kind.resource(), &error))?);
+        let mut events = std::pin::pin!(begun.map_err(|error| Trouble::of(resource(self.kind), &error))?);
         let before = self.change(|state| state.heard);
         self.hear();
         let end = Instant::now().checked_add(self.limits.watch.saturating_add(GRACE));
@@ -226,7 +230,7 @@ impl Mirror {
         let is_new = match event {
             "ERROR" => {
                 let status: Status = serde_json::from_str(object.get()).map_err(garbled)?;
-                return Err(Trouble::of_status(self.kind.resource(), status));
+                return Err(Trouble::of_status(resource(self.kind), status));
             }
             "BOOKMARK" => bookmark(object).map_err(garbled)?,
             "DELETED" => {

@@ -28,7 +28,7 @@ struct ListMetadata {
     rest: Option<String>,
 }
 
-/// Reads all objects and hands over the items of each page. Returns the version of the list, from which a watch
+/// Reads all objects, or those of one namespace, and hands over the items of each page. Returns the version of the list, from which a watch
 /// goes on.
 ///
 /// # Errors
@@ -36,10 +36,11 @@ struct ListMetadata {
 pub async fn read(
     client: &Client,
     resource: Resource,
+    namespace: Option<&str>,
     patience: Duration,
     mut each: impl FnMut(&[&RawValue]) -> Result<(), Trouble>,
 ) -> Result<String, Trouble> {
-    let begin = format!("{}?limit={PAGE}", resource.path(None));
+    let begin = format!("{}?limit={PAGE}", resource.path(namespace));
     let mut path = begin.clone();
     loop {
         let text = text(client, resource, &path, patience).await?;

@@ -9,7 +9,7 @@ use host::kubernetes::{Asked, FAILURE, Get, List, asked, not_found, not_granted}
 
 use super::Cluster;
 use super::fields::Fields;
-use super::kind::Resource;
+use super::kind::{Resource, resource};
 use super::mirror::Mirror;
 use super::pages;
 use super::trouble::{Cause, Trouble};
@@ -32,7 +32,7 @@ impl Reader {
 
     fn mirror(&self, api_version: &str, kind: &str) -> Result<&Mirror, String> {
         let is_asked =
-            |mirror: &&Arc<Mirror>| (mirror.kind.resource().api_version, mirror.kind.name()) == (api_version, kind);
+            |mirror: &&Arc<Mirror>| (resource(mirror.kind).api_version, mirror.kind.name()) == (api_version, kind);
         let found = self.cluster.mirrors.iter().find(is_asked);
         found.map(|mirror| &**mirror).ok_or_else(|| not_granted(api_version, kind))
     }
@@ -63,7 +63,11 @@ impl Reader {
                 _ => self.fetch(mirror, namespace, name),
             }),
             true => self.fetch(mirror, namespace, name),
-            false => held().or_else(|_trouble| self.fetch(mirror, namespace, name)),
+            // The policy server does not hold that there is no object, either: it may be newer than what is held.
+            false => match held() {
+                Ok(Some(object)) => Ok(Some(object)),
+                Ok(None) | Err(_) => self.fetch(mirror, namespace, name),
+            },
         };
         let object = object.and_then(|object| object.map(|object| one(mirror, &object, &fields)).transpose());
         object.map_err(|trouble| self.failed(mirror, &trouble))?.ok_or_else(absent)
@@ -75,7 +79,7 @@ impl Reader {
         if left.is_zero() {
             return Err(Trouble::too_long());
         }
-        let path = format!("{}/{name}", mirror.kind.resource().path(namespace));
+        let path = format!("{}/{name}", resource(mirror.kind).path(namespace));
         let request = pages::request(&path)?;
         // This is a thread that may block.
         let asked = self.cluster.runtime.block_on(async {
@@ -86,7 +90,7 @@ impl Reader {
             Err(_elapsed) => Err(Trouble::too_long()),
             Ok(Ok(object)) => Ok(Some(object)),
             Ok(Err(kube::Error::Api(status))) if is_about(&status, name) => Ok(None),
-            Ok(Err(error)) => Err(Trouble::of(mirror.kind.resource(), &error)),
+            Ok(Err(error)) => Err(Trouble::of(resource(mirror.kind), &error)),
         }
     }
 
@@ -152,7 +156,7 @@ fn wanted(mirror: &Mirror, masks: Option<&BTreeSet<String>>) -> Result<Option<Fi
     match masks.iter().find(|mask| !is_held(mask)) {
         None => Ok(Some(Fields::of_masks(masks))),
         Some(mask) => {
-            let Resource { api_version, kind, .. } = mirror.kind.resource();
+            let Resource { api_version, kind, .. } = resource(mirror.kind);
             let problem = format!("the field `{mask}` of {api_version}/{kind} is not held");
             Err(format!("{FAILURE}{problem}; use a module of this program's version"))
         }
@@ -172,7 +176,7 @@ fn one(mirror: &Mirror, object: &str, fields: &Fields) -> Result<Vec<u8>, Troubl
     mirror.kept.pick(object, &mut kept).map_err(garbled)?;
     let mut picked = String::with_capacity(kept.len());
     fields.pick(&kept, &mut picked).map_err(garbled)?;
-    let Resource { api_version, kind, .. } = mirror.kind.resource();
+    let Resource { api_version, kind, .. } = resource(mirror.kind);
     let members = picked.strip_prefix('{').unwrap_or(&picked);
     let separator = if members.starts_with('}') { "" } else { "," };
     Ok(format!(r#"{{"apiVersion":"{api_version}","kind":"{kind}"{separator}{members}"#).into_bytes())

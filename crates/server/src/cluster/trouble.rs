@@ -90,12 +90,14 @@ impl Trouble {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cluster::Kind;
+    use placement_guard::kubernetes::kind::Kind;
+
+    use crate::cluster::resource;
 
     #[test]
     fn people_read_what_the_api_server_says_once() {
         let forbidden = Status::failure("nodes is forbidden: User \"u\" cannot list", "Forbidden").with_code(403);
-        let trouble = Trouble::of_status(Kind::Node.resource(), forbidden);
+        let trouble = Trouble::of_status(resource(Kind::Node), forbidden);
         assert_eq!(trouble.cause, Cause::Forbidden);
         assert_eq!(trouble.line(), "ApiError: nodes is forbidden: User \"u\" cannot list: Forbidden");
         assert!(trouble.text.contains("code: 403"), "{}", trouble.text);

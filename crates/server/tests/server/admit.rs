@@ -5,8 +5,8 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use crate::hostile::{self, LOOPS};
-use crate::pki::{Ca, GATEKEEPER};
-use crate::running::{bounds, built, refused_to_start, start, start_with};
+use running_server::pki::{Ca, GATEKEEPER};
+use running_server::running::{bounds, built, refused_to_start, start, start_with};
 
 const SETTINGS: &str = r#"{"volumeNodeAffinity":{},"tolerations":{"allowed":[]}}"#;
 

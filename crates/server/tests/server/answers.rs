@@ -9,7 +9,7 @@ use tokio_rustls::client::TlsStream;
 
 use crate::hostile::{self, ACCEPTS};
 use crate::query::provider_request;
-use crate::running::{Running, bounds, start};
+use running_server::running::{Running, bounds, start};
 
 /// A request whose key comes back in the answer: more than the system keeps for a reader.
 const LARGE: usize = 15 << 20;

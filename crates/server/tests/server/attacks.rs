@@ -9,9 +9,9 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 use crate::hostile::{self, ACCEPTS, BABBLES, EATS, LIES, LOOPS};
-use crate::pki::{Ca, GATEKEEPER, Pair};
 use crate::query::{provider_request, provider_response};
-use crate::running::{Running, bounds, start};
+use running_server::pki::{Ca, GATEKEEPER, Pair};
+use running_server::running::{Running, bounds, start};
 
 fn accepted(key: &str) -> Value {
     json!({"key": key, "value": {"allowed": true, "message": "", "warnings": [], "findings": []}})

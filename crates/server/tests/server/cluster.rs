@@ -1,13 +1,15 @@
 //! What a module is answered that asks about the cluster.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use host::HostCalls;
+use placement_guard::kubernetes::kind::Kind;
+use placement_guard::rules::rule::Reads;
 use serde_json::{Value, json};
 use server::Metrics;
-use server::cluster::{Access, Cluster, Kind, Limits, Reader};
+use server::cluster::{Access, Cluster, Limits, Reader};
 use tempfile::TempDir;
 use testkit::api_server::ApiServer;
 
@@ -46,7 +48,7 @@ impl Fixture {
     }
 
     async fn begin_with(&self, kinds: &[Kind], limits: Limits) -> Arc<Cluster> {
-        let kinds: BTreeSet<Kind> = kinds.iter().copied().collect();
+        let kinds: BTreeMap<Kind, Reads> = kinds.iter().map(|kind| (*kind, Reads::All)).collect();
         Cluster::begin(&self.access(), &kinds, limits, Arc::new(Metrics::new())).await.unwrap()
     }
 
@@ -459,11 +461,12 @@ async fn everything_can_be_read_once() {
     let access = fixture.access();
     let read = move || {
         let mut read = Vec::new();
-        let resources = [Kind::Node.resource(), Kind::Pod.resource()];
-        let done = server::cluster::read_once(&access, &resources, |resource, object| {
-            let object: Value = serde_json::from_str(&object).unwrap();
-            assert_eq!(object["kind"], *resource.kind);
-            read.push(object["metadata"]["name"].as_str().unwrap().to_owned());
+        let done = [Kind::Node, Kind::Pod].into_iter().try_for_each(|kind| {
+            server::cluster::read_once(&access, server::cluster::resource(kind), None, |object| {
+                let object: Value = serde_json::from_str(&object).unwrap();
+                assert_eq!(object["kind"], kind.name());
+                read.push(object["metadata"]["name"].as_str().unwrap().to_owned());
+            })
         });
         (done.map_err(|error| error.to_string()), read)
     };

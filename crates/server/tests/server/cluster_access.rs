@@ -5,13 +5,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use host::{Host, Limits, Memory, Module};
+use placement_guard::kubernetes::kind::Kind;
 use serde_json::json;
-use server::cluster::{Access, Kind, Reading};
+use server::cluster::{Access, Reading};
 
 use crate::cluster::{Fixture, limits};
 use crate::hostile::{self, ACCEPTS};
 use crate::query::provider_request;
-use crate::running::{Running, built, refused_to_start_with, start_with};
+use running_server::running::{Running, built, refused_to_start_with, start_with};
 
 /// A module that asks for a node, in its newest state, and accepts if it gets an answer.
 fn asking(seconds: u64) -> Arc<Module> {

@@ -4,9 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use host::HostCalls;
+use placement_guard::kubernetes::kind::Kind;
 use placement_guard::kubewarden;
 use serde_json::{Value, json};
-use server::cluster::{Kind, Reader};
+use server::cluster::Reader;
 use testkit::Case;
 
 use crate::cluster::Fixture;
@@ -14,7 +15,7 @@ use crate::cluster::Fixture;
 /// An object as the API server would have it.
 pub fn stored(object: &Value) -> Option<Value> {
     let kind = Kind::named(object["kind"].as_str()?)?;
-    if object["apiVersion"] != kind.resource().api_version || !object["metadata"]["name"].is_string() {
+    if object["apiVersion"] != kind.api_version() || !object["metadata"]["name"].is_string() {
         return None;
     }
     let mut object = object.clone();

@@ -8,7 +8,7 @@ use tokio::net::TcpStream;
 
 use crate::hostile::{self, ACCEPTS, LOOPS};
 use crate::query::{provider_request, provider_response};
-use crate::running::{bounds, start};
+use running_server::running::{bounds, start};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_was_asked_before_the_end_is_answered() {

@@ -7,7 +7,7 @@ use server::Bounds;
 
 use crate::hostile::{self, ACCEPTS, LOOPS};
 use crate::query::{provider_request, provider_response};
-use crate::running::{bounds, start, start_with};
+use running_server::running::{bounds, start, start_with};
 
 /// Keys that take a second each.
 fn heavy(count: usize) -> Vec<String> {

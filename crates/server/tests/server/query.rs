@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::running::{bounds, built, start};
+use running_server::running::{bounds, built, start};
 
 const ZONE: &str = "topology.kubernetes.io/zone";
 

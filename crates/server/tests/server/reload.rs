@@ -3,9 +3,9 @@
 use serde_json::json;
 
 use crate::hostile::{self, ACCEPTS};
-use crate::pki::{Ca, GATEKEEPER};
 use crate::query::{provider_request, provider_response};
-use crate::running::{bounds, start};
+use running_server::pki::{Ca, GATEKEEPER};
+use running_server::running::{bounds, start};
 
 const LOADED: &str = "placement_guard_reloads_total{what=\"serving certificate\",outcome=\"loaded\"}";
 const FAILED: &str = "placement_guard_reloads_total{what=\"serving certificate\",outcome=\"failed\"}";

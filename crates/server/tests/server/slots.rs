@@ -10,7 +10,7 @@ use tokio_rustls::client::TlsStream;
 
 use crate::hostile::{self, ACCEPTS};
 use crate::query::{provider_request, provider_response};
-use crate::running::{Running, bounds, start};
+use running_server::running::{Running, bounds, start};
 
 async fn is_answered(server: &Running) {
     let key = hostile::key(ACCEPTS, 0);

@@ -25,7 +25,7 @@ pub struct Running {
 /// The built module, compiled once for all tests.
 pub fn built() -> Arc<Module> {
     static MODULE: OnceLock<Arc<Module>> = OnceLock::new();
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/placement-guard.wasm");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../target/placement-guard.wasm");
     // Long enough that only what never ends is stopped, also on a busy machine.
     let limits = Limits { memory: Memory::AtMost { bytes: 64 << 20, instances: 64 }, seconds: 30 };
     let load = || Arc::new(Host::new(limits).unwrap().load(path).unwrap_or_else(|error| panic!("{error}")));
