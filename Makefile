@@ -178,12 +178,12 @@ second-opinion: ## Ask the solver z3 the same large questions, and compare: QUES
 	.ci/second-opinion $(or $(QUESTIONS),20000)
 
 .PHONY: fuzz
-fuzz: ## Give random input to each target for so many minutes: MINUTES=5
+fuzz: module ## Give random input to each target, and to the module, for so many minutes of the processor: MINUTES=5
 	.ci/fuzz $(or $(MINUTES),5)
 
 .PHONY: mutants
 mutants: ## Change the code place by place; each change must fail a test: SHARD=0/8 for a part, LAYERS=logic for a layer
-	for layer in $(or $(LAYERS),logic kubernetes rules); do .ci/mutants $$layer $(SHARD); done
+	.ci/mutants "$(or $(LAYERS),logic kubernetes rules)" $(SHARD)
 
 .PHONY: worst
 worst: ## Search for the slowest request of each rule, so many seconds each: SECONDS_EACH=60

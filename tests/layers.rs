@@ -33,16 +33,17 @@ const OUTSIDE: [&str; 8] = ["env", "fs", "io", "net", "os", "process", "thread",
 
 /// The crates that a program or the module is made of, by folder, and the crates of the workspace that each is built on. Only
 /// faces know the rules, and what carries modules about does not know what they decide.
-const CRATES: [(&str, &[&str]); 10] = [
+const CRATES: [(&str, &[&str]); 11] = [
     (".", &[]),
     ("crates/cli", &["host", "package", "placement-guard", "registry", "server", "templates"]),
     ("crates/host", &[]),
     ("crates/js", &["placement-guard"]),
     ("crates/js/package", &[]),
     ("crates/package", &[]),
+    ("crates/protocol", &[]),
     ("crates/registry", &["package"]),
     ("crates/release", &["package", "placement-guard-cli"]),
-    ("crates/server", &["host", "placement-guard"]),
+    ("crates/server", &["host", "placement-guard", "protocol"]),
     ("crates/templates", &["placement-guard"]),
 ];
 

@@ -3,6 +3,8 @@
 #![allow(clippy::restriction)]
 
 mod absence;
+mod domains;
+mod examples;
 mod facts;
 #[path = "../logic_oracle/mod.rs"]
 mod logic_oracle;
@@ -15,7 +17,7 @@ mod work;
 use std::collections::BTreeSet;
 
 use logic_oracle::{Answer, Condition, PLENTY, Question, Term, meets};
-use placement_guard::logic::{Budget, Domain, Exhausted};
+use placement_guard::logic::{self, Budget, ClassSet, Domain, Exhausted, Facts, Implication, Outline};
 use placement_guard::rules::STEPS;
 
 fn is_in(axis: usize, values: &[&str]) -> (usize, Condition) {

@@ -57,3 +57,28 @@ fn an_axis_that_only_one_side_names_decides_nothing_unless_it_leaves_nothing() {
     assert_eq!(agreed(&labels(2, vec![dead.clone()], vec![])), Answer::Contained);
     assert_eq!(agreed(&labels(2, vec![zone], vec![dead])), escapes(&[Some("a"), None]));
 }
+
+/// Terms on three axes from this one on that cover every combination of `a` and `b` there, and with one fewer do not.
+fn pinwheel(first: usize, missing: Option<usize>) -> Vec<Term> {
+    let [one, two, three] = [first, first + 1, first + 2];
+    let all = vec![
+        vec![is_in(one, &["a"]), is_in(two, &["b"])],
+        vec![is_in(two, &["a"]), is_in(three, &["b"])],
+        vec![is_in(three, &["a"]), is_in(one, &["b"])],
+        vec![is_in(one, &["a"]), is_in(two, &["a"]), is_in(three, &["a"])],
+        vec![is_in(one, &["b"]), is_in(two, &["b"]), is_in(three, &["b"])],
+    ];
+    all.into_iter().enumerate().filter(|(index, _)| Some(*index) != missing).map(|(_, term)| term).collect()
+}
+
+#[test]
+fn a_point_must_escape_the_terms_of_every_independent_group_of_axes() {
+    let inside: Term = (0..6).map(|axis| is_in(axis, &["a", "b"])).collect();
+    for (first, second) in [(None, None), (None, Some(3)), (Some(3), None), (Some(0), Some(4)), (Some(2), Some(1))] {
+        for order in [[(0, first), (3, second)], [(3, first), (0, second)]] {
+            let outside = order.into_iter().flat_map(|(axis, missing)| pinwheel(axis, missing)).collect();
+            let is_contained = agreed(&labels(6, vec![inside.clone()], outside)) == Answer::Contained;
+            assert_eq!(is_contained, first.is_none() || second.is_none(), "{order:?}");
+        }
+    }
+}

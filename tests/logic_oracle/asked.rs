@@ -29,6 +29,11 @@ pub struct Asked<'q> {
 
 impl Question {
     pub fn ask(&self) -> Asked<'_> {
+        self.ask_within(&mut Budget::of(PLENTY))
+    }
+
+    /// The same, with a budget that is large enough.
+    pub fn ask_within(&self, plenty: &mut Budget) -> Asked<'_> {
         let mut outline = Outline::default();
         let axes: Vec<Axis> = self.axes.iter().map(|(name, domain)| outline.axis(name, *domain)).collect();
         for (from, to) in &self.ties {
@@ -42,7 +47,6 @@ impl Question {
             .collect();
         let facts = implications.iter().flat_map(|implication| [&implication.when, &implication.then]);
         inside.iter().chain(&outside).chain(facts).for_each(|term| outline.mention(term));
-        let plenty = &mut Budget::of(PLENTY);
         let space = outline.cut(plenty).unwrap();
         let ties = self.ties.iter().map(|(from, to)| (axes[*from], axes[*to]));
         Asked {

@@ -8,20 +8,14 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use placement_guard::verdict::Verdict;
-use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
+use protocol::review::{self, API_VERSION};
+use serde::Serialize;
 
 use crate::asker::Asker;
 use crate::evaluation::Pool;
-use crate::json;
 use crate::judge::{Fault, Judge};
 use crate::metrics::Metrics;
 use crate::settings::CheckedSettings;
-
-const API_VERSION: &str = "admission.k8s.io/v1";
-
-/// Characters of a uid. API servers send 36. Each answer repeats the uid, so a long one would cost memory twice.
-const LONGEST_UID: usize = 128;
 
 /// Answers API servers.
 pub struct Admit {
@@ -30,15 +24,6 @@ pub struct Admit {
     pub metrics: Arc<Metrics>,
     /// For all requests.
     pub settings: Arc<CheckedSettings>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Review<'b> {
-    api_version: Option<String>,
-    kind: Option<String>,
-    #[serde(borrow)]
-    request: Option<&'b RawValue>,
 }
 
 #[derive(Serialize)]
@@ -110,7 +95,7 @@ impl Admit {
         let (judge, settings, metrics) =
             (Arc::clone(&self.judge), Arc::clone(&self.settings), Arc::clone(&self.metrics));
         let (asked, asking) = (bytes.clone(), Arc::clone(asker));
-        let evaluated = self.pool.run(asker, asked.len(), move || match read(&asked) {
+        let evaluated = self.pool.run(asker, asked.len(), move || match review::read(&asked) {
             Ok((uid, request)) => match judge.review(&settings, request, &asking) {
                 Ok(verdict) => Response::of(uid, verdict),
                 Err(fault) => Response::refusal(uid, 503, fault.to_string()),
@@ -126,35 +111,8 @@ impl Admit {
         body(evaluated.await.unwrap_or_else(|not_evaluated| {
             let fault = Fault::from(not_evaluated);
             self.metrics.fault(fault.reason());
-            let uid = read(&bytes).map(|(uid, _)| uid).unwrap_or_default();
+            let uid = review::read(&bytes).map(|(uid, _)| uid).unwrap_or_default();
             Response::refusal(uid, 503, fault.to_string())
         }))
     }
-}
-
-/// The request of a review, and its uid, which is empty where the request has none.
-fn read(bytes: &[u8]) -> Result<(String, &RawValue), String> {
-    let text = std::str::from_utf8(bytes).map_err(|_error| String::from("the body is not UTF-8"))?;
-    let review: Review<'_> =
-        json::object(text).map_err(|problem| format!("the body is not an AdmissionReview: {problem}"))?;
-    let is = |text: &Option<String>, required: &str| text.as_deref() == Some(required);
-    if !is(&review.api_version, API_VERSION) || !is(&review.kind, "AdmissionReview") {
-        return Err(format!("the body is not an AdmissionReview of `{API_VERSION}`"));
-    }
-    let request = review.request.ok_or_else(|| String::from("the AdmissionReview has no request"))?;
-    let uid = uid(request);
-    let length = uid.chars().count();
-    if length > LONGEST_UID {
-        return Err(format!("request.uid: has {length} characters; at most {LONGEST_UID} are allowed"));
-    }
-    Ok((uid, request))
-}
-
-/// The uid of a request, even if the rest of the request cannot be read.
-fn uid(request: &RawValue) -> String {
-    #[derive(Deserialize)]
-    struct Named {
-        uid: Option<String>,
-    }
-    json::object::<Named>(request.get()).ok().and_then(|request| request.uid).unwrap_or_default()
 }

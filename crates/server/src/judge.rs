@@ -9,13 +9,13 @@ use host::{CannotCall, Module, NothingGranted};
 use placement_guard::rules::decision::Decision;
 use placement_guard::rules::settings::section_names;
 use placement_guard::verdict::Verdict;
+use protocol::key::{Question, Subject};
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use crate::asker::Asker;
 use crate::cluster::{Cluster, Reader};
 use crate::evaluation::NotEvaluated;
-use crate::key::{Question, Subject};
 use crate::metrics::Metrics;
 use crate::settings::CheckedSettings;
 

@@ -1,9 +1,9 @@
 //! The server behind `placement-guard serve`: one listener, over TLS, that answers Gatekeeper's external data requests and
 //! the API server's admission webhooks with a policy module.
 //!
-//! It judges nothing. A request becomes bytes, the module (through `host`, a fresh instance each time) turns them into a
-//! decision, and the server writes the decision in the words of the protocol: [`query`](self) for Gatekeeper, `admit` for
-//! the API server. Its parts, one subject per file:
+//! It judges nothing. The crate `protocol` reads a body, the module (through `host`, a fresh instance each time) makes a
+//! decision of it, and the server writes the decision in the words of the protocol: [`query`](self) for Gatekeeper, `admit`
+//! for the API server. Its parts, one subject per file:
 //!
 //! ```text
 //! server ─▶ listener ─▶ connection ─▶ routes ─┬─▶ query ─┬─▶ evaluation ─▶ judge ─▶ host
@@ -28,9 +28,7 @@ mod config;
 mod connection;
 mod error;
 mod evaluation;
-mod json;
 mod judge;
-mod key;
 mod listener;
 pub mod logging;
 mod metrics;

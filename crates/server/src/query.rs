@@ -8,16 +8,14 @@ use bytes::Bytes;
 use futures_util::future::join_all;
 use hyper::StatusCode;
 use placement_guard::verdict::Verdict;
-use serde::{Deserialize, Serialize};
+use protocol::key;
+use protocol::provider_request::{self, API_VERSION};
+use serde::Serialize;
 
 use crate::asker::Asker;
 use crate::evaluation::Pool;
-use crate::json;
 use crate::judge::{Fault, Judge};
-use crate::key;
 use crate::metrics::Metrics;
-
-const API_VERSION: &str = "externaldata.gatekeeper.sh/v1beta1";
 
 /// Answers Gatekeeper.
 pub struct Query {
@@ -28,20 +26,6 @@ pub struct Query {
     pub most_keys: usize,
     /// For all keys of one request.
     pub time: Duration,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct ProviderRequest {
-    api_version: String,
-    kind: String,
-    request: Option<Keys>,
-}
-
-#[derive(Deserialize)]
-struct Keys {
-    #[serde(default)]
-    keys: Option<Vec<String>>,
 }
 
 /// A `ProviderResponse`.
@@ -106,7 +90,7 @@ impl Query {
     /// Answers every key once, in the order in which they first occur.
     pub async fn answer(&self, bytes: Bytes, asker: &Arc<Asker>) -> Answer {
         let deadline = Instant::now().checked_add(self.time);
-        let keys = match self.read(&bytes) {
+        let keys = match provider_request::read(&bytes, self.most_keys) {
             Ok(keys) => keys,
             Err(problem) => {
                 self.metrics.fault("request");
@@ -134,20 +118,6 @@ impl Query {
         let system_error = first.map(|fault| format!("{faults} of {} keys have no decision: {fault}", keys.len()));
         let status = if faults == 0 { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
         (status, body(items, system_error.unwrap_or_default()))
-    }
-
-    fn read(&self, bytes: &[u8]) -> Result<Vec<String>, String> {
-        let text = std::str::from_utf8(bytes).map_err(|_error| String::from("the body is not UTF-8"))?;
-        let request: ProviderRequest =
-            json::object(text).map_err(|problem| format!("the body is not a ProviderRequest: {problem}"))?;
-        if (request.api_version.as_str(), request.kind.as_str()) != (API_VERSION, "ProviderRequest") {
-            return Err(format!("the body is not a ProviderRequest of `{API_VERSION}`"));
-        }
-        let keys = request.request.and_then(|request| request.keys).unwrap_or_default();
-        if keys.len() > self.most_keys {
-            return Err(format!("{} keys requested; at most {} are allowed", keys.len(), self.most_keys));
-        }
-        Ok(keys)
     }
 
     async fn value_until(&self, deadline: Option<Instant>, key: &Arc<str>, asker: &Arc<Asker>) -> Result<Value, Fault> {

@@ -50,6 +50,11 @@ fn half_an_answer_is_no_answer() {
         items(r#"{"items":[{"metadata":{"name":7}}]}"#, NODE).unwrap_err().to_string(),
         "item.metadata.name: must be a string, but is a number: `7`; write it in quotes"
     );
+    // What is neither an object nor a list is not read as absent.
+    for wrong in ["0.5", "-1", "1", "true", "\"a\""] {
+        let unreadable = items(&format!(r#"{{"items":[{{"metadata":{wrong}}}]}}"#), NODE).unwrap_err();
+        assert_eq!(unreadable.path, "item.metadata", "{wrong}");
+    }
     assert!(items(r#"{"items":[7]}"#, NODE).is_err() && items(r#"{"items":[[]]}"#, NODE).is_err());
 }
 

@@ -45,6 +45,9 @@ pub fn reset() {
     counters::all().fill(0);
 }
 
+/// Counters that are looked at together.
+const TOGETHER: usize = 64;
+
 /// What was reached by everything so far.
 #[derive(Debug, Default)]
 pub struct Reached {
@@ -54,19 +57,20 @@ pub struct Reached {
 }
 
 impl Reached {
-    /// Adds what was counted since [`reset`]. Whether a place was reached that was not reached before, or much more often.
+    /// Adds what was counted since [`reset`], and begins to count again. Whether a place was reached that was not reached
+    /// before, or much more often.
     pub fn add(&mut self) -> bool {
         let counters = counters::all();
         self.times.resize(counters.len(), 0);
         let mut is_new = false;
-        let (eights, rest) = counters.as_chunks::<8>();
-        for (eight, counts) in eights.iter().enumerate() {
+        for (number, counts) in counters.chunks_mut(TOGETHER).enumerate() {
             // Most places are not reached.
-            if u64::from_ne_bytes(*counts) != 0 {
-                is_new |= self.add_some(eight * 8, counts);
+            if counts.iter().fold(0, |any, count| any | count) != 0 {
+                is_new |= self.add_some(number * TOGETHER, counts);
+                counts.fill(0);
             }
         }
-        is_new | self.add_some(counters.len() - rest.len(), rest)
+        is_new
     }
 
     fn add_some(&mut self, begin: usize, counts: &[u8]) -> bool {

@@ -1,20 +1,22 @@
 //! The loop: change an input, run it, keep it when it reaches something new.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::PathBuf;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use crate::random::Random;
 use crate::worst::cpu_time;
 
 use super::coverage::{self, Reached};
-use super::seeds::{self, Documents};
+use super::seeds;
 use super::targets::{Input, Target};
 
 /// What a run did.
 #[derive(Debug, Default)]
 pub struct Ran {
     pub executions: u64,
+    /// Of them those that were not refused as unreadable.
+    pub read: u64,
     pub failures: usize,
     pub kept: usize,
     /// Places in the code that were reached, and places that there are.
@@ -23,56 +25,26 @@ pub struct Ran {
     pub slowest_input: String,
 }
 
-/// The committed corpus of a target.
-pub fn corpus_file(target: Target) -> PathBuf {
-    seeds::repository().join("crates/proofs/corpus").join(target.name()).with_extension("jsonl")
-}
+/// Every so many inputs one is also asked in other ways.
+const IN_OTHER_WAYS: u64 = 16;
 
 /// The committed corpus of a target. None when it has none.
 pub fn corpus(target: Target) -> Vec<Input> {
-    let text = std::fs::read_to_string(corpus_file(target)).unwrap_or_default();
-    let all_rules = seeds::all_rules();
-    let inputs = text.lines().map(|line| match Input::of_line(line) {
-        Input::Documents(documents) if documents.settings.is_null() => {
-            Input::Documents(Documents { settings: all_rules.clone(), ..documents })
-        }
-        input => input,
-    });
-    inputs.collect()
-}
-
-/// The line of the committed corpus. The settings of [`Target::Request`] are always the same.
-fn line(target: Target, input: &Input) -> String {
-    match (target, input) {
-        (Target::Request, Input::Documents(documents)) => {
-            Input::Documents(Documents { settings: serde_json::Value::Null, ..documents.clone() }).to_line()
-        }
-        _ => input.to_line(),
-    }
+    let file = seeds::repository().join("crates/proofs/corpus").join(target.name()).with_extension("jsonl");
+    std::fs::read_to_string(file).unwrap_or_default().lines().map(Input::of_line).collect()
 }
 
 /// What the committed corpus of a target may take.
 const LARGEST_CORPUS: usize = 80_000;
 
-fn seeds(target: Target) -> Vec<Input> {
-    let mut random = Random::from_seed(7);
-    let seeds: Vec<Input> = match target {
-        Target::Algebra => (0..50).map(|_| Input::Bytes((0..60).map(|_| random.number() as u8).collect())).collect(),
-        Target::Settings | Target::Both => seeds::documents().into_iter().map(Input::Documents).collect(),
-        Target::Request => {
-            let settings = seeds::all_rules();
-            let under_all = |documents: Documents| Documents { settings: settings.clone(), ..documents };
-            seeds::documents().into_iter().map(under_all).map(Input::Documents).collect()
-        }
-    };
-    seeds.into_iter().chain(corpus(target)).collect()
-}
-
-/// Runs an input. A panic is a failure too.
-fn run(input: &Input, also_in_other_order: bool) -> Result<(), String> {
+/// Runs an input, and says whether it could be read. A panic is a failure too.
+fn run(input: &Input, also_in_other_ways: bool) -> Result<bool, String> {
     let run = || {
-        input.run()?;
-        if also_in_other_order { input.run_in_other_order() } else { Ok(()) }
+        let is_read = input.run()?;
+        if also_in_other_ways {
+            input.run_in_other_ways()?;
+        }
+        Ok(is_read)
     };
     catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().cloned();
@@ -81,90 +53,138 @@ fn run(input: &Input, also_in_other_order: bool) -> Result<(), String> {
     })
 }
 
-/// Runs a target for so long. Failures go to files in `folder`, and so does the corpus, reduced to what reaches most.
-pub fn fuzz(target: Target, seed: u64, time: Duration, folder: &std::path::Path) -> Ran {
-    let mut random = Random::from_seed(seed);
-    let (mut ran, mut reached) = (Ran::default(), Reached::default());
-    let mut kept: Vec<Input> = Vec::new();
-    let begun = Instant::now();
-    let mut said = Instant::now();
-    std::fs::create_dir_all(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
-    let mut once = |input: Input, kept: &mut Vec<Input>, ran: &mut Ran, is_seed: bool| {
+/// An input that reached something new, and how long it took.
+struct Kept {
+    input: Input,
+    took: Duration,
+    is_read: bool,
+}
+
+/// An input that takes longer is changed less often.
+const SLOW: Duration = Duration::from_micros(120);
+
+/// A target, while it runs.
+struct Run<'f> {
+    target: Target,
+    seed: u64,
+    folder: &'f Path,
+    ran: Ran,
+    reached: Reached,
+    kept: Vec<Kept>,
+}
+
+impl Run<'_> {
+    fn once(&mut self, input: Input, is_seed: bool) {
+        let also_in_other_ways = is_seed || self.ran.executions.is_multiple_of(IN_OTHER_WAYS);
         coverage::reset();
-        let at = cpu_time();
-        let result = run(&input, ran.executions.is_multiple_of(16));
-        let took = cpu_time().saturating_sub(at);
-        ran.executions += 1;
-        let is_new = reached.add();
+        let begun = Instant::now();
+        let result = run(&input, also_in_other_ways);
+        let took = begun.elapsed();
+        let is_new = self.reached.add();
+        self.ran.executions += 1;
+        let is_read = result == Ok(true);
+        self.ran.read += u64::from(is_read);
         if let Err(problem) = result {
-            ran.failures += 1;
-            if ran.failures <= 20 {
-                println!("{}: {problem}", target.name());
-                let file = folder.join(format!("{}-failure-{seed}-{}", target.name(), ran.failures));
-                let _ = std::fs::write(file, format!("{}\n{problem}\n", input.to_line()));
+            self.fail(&input, &problem);
+        } else if took > self.ran.slowest {
+            // The clock on the wall counts what else the machine does, so only what is slow by itself, twice, is slow.
+            let again = processor_time(&input).min(processor_time(&input));
+            if again > self.ran.slowest {
+                self.ran.slowest = again;
+                self.ran.slowest_input = input.to_line();
             }
-        } else if took > ran.slowest && again(&input) > ran.slowest {
-            // Only what is slow twice is slow.
-            ran.slowest = again(&input).min(took);
-            ran.slowest_input = input.to_line();
         }
         if is_new || (is_seed && coverage::places() == 0) {
-            kept.push(input);
+            self.kept.push(Kept { input, took, is_read });
         }
-        ran.reached = (reached.count(), coverage::places());
-    };
-    for input in seeds(target) {
-        once(input, &mut kept, &mut ran, true);
+        self.ran.reached = (self.reached.count(), coverage::places());
     }
-    while begun.elapsed() < time && !kept.is_empty() {
-        // The latest ones have more to give.
-        let from = if random.one_in(2) { kept.len().saturating_sub(kept.len() / 5 + 1) } else { 0 };
-        let position = from + random.below(kept.len() - from);
-        let other = random.below(kept.len());
-        let input = target.change(&kept[position], &kept[other], &mut random);
-        once(input, &mut kept, &mut ran, false);
+
+    fn fail(&mut self, input: &Input, problem: &str) {
+        self.ran.failures += 1;
+        if self.ran.failures <= 20 {
+            println!("{}: {problem}", self.target.name());
+            let name = format!("{}-failure-{}-{}", self.target.name(), self.seed, self.ran.failures);
+            let _ = std::fs::write(self.folder.join(name), format!("{}\n{problem}\n", input.to_line()));
+        }
+    }
+
+    /// An input to change. The latest ones have more to give. What is slow or cannot be read is changed less often.
+    fn pick(&self, random: &mut Random) -> &Input {
+        let latest = self.kept.len().saturating_sub(self.kept.len() / 5 + 1);
+        let from = if random.one_in(2) { latest } else { 0 };
+        let mut tries = 0;
+        loop {
+            tries += 1;
+            let kept = &self.kept[from + random.below(self.kept.len() - from)];
+            let is_wanted = (kept.took < SLOW || random.one_in(30)) && (kept.is_read || random.one_in(4));
+            if is_wanted || tries > 20 {
+                return &kept.input;
+            }
+        }
+    }
+
+    fn progress(&self) -> String {
+        let Ran { executions, read, failures, reached: (reached, places), slowest, .. } = &self.ran;
+        let (name, kept) = (self.target.name(), self.kept.len());
+        format!(
+            "{name}: {executions} executions, {read} of them read, {failures} failures, {reached} of {places} places, {kept} inputs kept, slowest {slowest:?}"
+        )
+    }
+}
+
+/// Runs a target for so long, in time of the processor. Failures go to files in `folder`, and so does the corpus, reduced to
+/// what reaches most.
+pub fn fuzz(target: Target, seed: u64, time: Duration, folder: &Path) -> Ran {
+    let mut random = Random::from_seed(seed);
+    std::fs::create_dir_all(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let (ran, reached, kept) = (Ran::default(), Reached::default(), Vec::new());
+    let mut run = Run { target, seed, folder, ran, reached, kept };
+    let begun = cpu_time();
+    for input in seeds::of(target).into_iter().chain(corpus(target)) {
+        run.once(input, true);
+    }
+    let mut said = Instant::now();
+    while !run.kept.is_empty() && cpu_time().saturating_sub(begun) < time {
+        for _ in 0..256 {
+            let input = target.change(run.pick(&mut random), run.pick(&mut random), &mut random);
+            run.once(input, false);
+        }
         if said.elapsed() > Duration::from_secs(20) {
             said = Instant::now();
-            let Ran { executions, failures, reached: (reached, places), slowest, .. } = &ran;
-            println!(
-                "{}: {executions} executions, {failures} failures, {reached} of {places} places, {} inputs kept, slowest {slowest:?}",
-                target.name(),
-                kept.len()
-            );
+            println!("{}", run.progress());
         }
     }
+    let Run { mut ran, kept, .. } = run;
     ran.kept = kept.len();
     if coverage::places() > 0 {
-        let mut left = LARGEST_CORPUS;
-        let lines = reduced(kept).iter().map(|input| line(target, input)).collect::<Vec<_>>();
-        let few = lines.into_iter().take_while(|line| {
-            let fits = line.len() < left;
-            left = left.saturating_sub(line.len() + 1);
-            fits
-        });
-        let few: Vec<String> = few.collect();
-        let _ = std::fs::write(folder.join(format!("{}.jsonl", target.name())), few.join("\n") + "\n");
+        let lines = corpus_of(kept.into_iter().map(|kept| kept.input).collect());
+        let _ = std::fs::write(folder.join(format!("{}.jsonl", target.name())), lines.join("\n") + "\n");
     }
     let _ = std::fs::write(folder.join(format!("{}-slowest.jsonl", target.name())), &ran.slowest_input);
     ran
 }
 
-fn again(input: &Input) -> Duration {
+fn processor_time(input: &Input) -> Duration {
     let begun = cpu_time();
     let _ = run(input, false);
     cpu_time().saturating_sub(begun)
 }
 
-/// As few inputs as still reach every place, short ones first.
-fn reduced(mut inputs: Vec<Input>) -> Vec<Input> {
-    inputs.sort_by_key(|input| input.to_line().len());
+/// The lines of as few inputs as still reach every place, short ones first, as far as a corpus may grow.
+fn corpus_of(inputs: Vec<Input>) -> Vec<String> {
+    let mut lines: Vec<(String, Input)> = inputs.into_iter().map(|input| (input.to_line(), input)).collect();
+    lines.sort_by_key(|(line, _)| line.len());
     let mut reached = Reached::default();
-    inputs.retain(|input| {
+    let mut left = LARGEST_CORPUS;
+    lines.retain(|(line, input)| {
         let before = reached.count();
         coverage::reset();
-        let _ = run(input, false);
+        let _ = run(input, true);
         reached.add();
-        reached.count() > before
+        let fits = reached.count() > before && line.len() < left;
+        left -= if fits { line.len() + 1 } else { 0 };
+        fits
     });
-    inputs
+    lines.into_iter().map(|(line, _)| line).collect()
 }

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use crate::random::Random;
 
 /// Strings that mean something somewhere.
-const WORDS: [&str; 93] = [
+const WORDS: [&str; 97] = [
     "In",
     "NotIn",
     "Exists",
@@ -99,10 +99,14 @@ const WORDS: [&str; 93] = [
     "*.csi.azure.com",
     "system:serviceaccount:kube-system:daemon-set-controller",
     "é\u{1F600}\u{7}",
+    "AdmissionReview",
+    "ProviderRequest",
+    "admission.k8s.io/v1",
+    "externaldata.gatekeeper.sh/v1beta1",
 ];
 
 /// Members that some rule reads, wherever they are put.
-const NAMES: [&str; 60] = [
+const NAMES: [&str; 66] = [
     "matchExpressions",
     "matchFields",
     "key",
@@ -163,6 +167,12 @@ const NAMES: [&str; 60] = [
     "deletionTimestamp",
     "ownerReferences",
     "limits",
+    "apiVersion",
+    "keys",
+    "request",
+    "settings",
+    "uid",
+    "v",
 ];
 
 /// The most values that a document may have. Larger ones cost time and reach nothing new.
