@@ -61,6 +61,10 @@ fn the_module_gives_the_librarys_verdict_on_every_case() {
                 // A module does not ask its host for names that change nothing.
                 library.annotations.remove("gainsLiveNodes");
             }
+            if objects.is_none() && library.findings.iter().any(|code| code == "cluster-unreadable") {
+                // Whom to ask for a cluster depends on who judges.
+                library.message.clone_from(&verdict.message);
+            }
             assert_eq!(verdict, library, "{}", case.name);
             let codes: BTreeSet<String> = found.into_iter().map(|found| found.code).collect();
             let known =

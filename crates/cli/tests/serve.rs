@@ -347,8 +347,8 @@ fn it_reads_the_kinds_that_it_is_told_to_read() {
 fn a_kind_that_no_rule_reads_is_not_known() {
     let folder = folder();
     let ran = ran(serve(folder.path(), &["--module", "module.wasm", "--reads-cluster", "Node,Secret"]), b"");
-    let problem = "invalid value 'Secret' for '--reads-cluster <KINDS>': must be one of Node, Pod, PersistentVolumeClaim, \
-        PersistentVolume, VolumeAttachment, StorageClass, CSINode, DaemonSet";
+    let problem = "invalid value 'Secret' for '--reads-cluster <KINDS>': must be one of Node, Pod, PersistentVolume, \
+        PersistentVolumeClaim, VolumeAttachment, StorageClass, CSINode, DaemonSet";
     assert!(ran.err.contains(problem), "{}", ran.err);
     assert_eq!(ran.code, Some(2));
 }

@@ -42,11 +42,16 @@ binding := {"group": "", "kind": "Binding"}
 
 pod := {"group": "", "kind": "Pod"}
 
-# `pods/binding`. The old resource `bindings` has no sub-resource.
+# `pods/binding`, also when its kind cannot be read. The old resource `bindings` has no sub-resource.
 binds if {
-	placement_guard.kind == binding
 	placement_guard.operation == "CREATE"
 	input.review.subResource == "binding"
+	not is_of_another_kind
+}
+
+is_of_another_kind if {
+	is_string(placement_guard.kind.kind)
+	placement_guard.kind != binding
 }
 
 uses_claims if {

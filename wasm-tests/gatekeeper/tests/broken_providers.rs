@@ -17,6 +17,7 @@ fn question(rule: &Rule) -> (Value, Value) {
         "csiDriverTokens" => ("csidriver-create-tokens-in-context", json!({})),
         "accessModes" => ("pvc-create-rwo", json!({})),
         "localVolumes" => ("pv-create-local", json!({"pinned": true})),
+        "volumeBinding" => ("pod-binding", json!({})),
         other => panic!("no question for {other}"),
     };
     (review::at_admission(&testkit::recorded(recorded).expect("a recorded request")), parameters)

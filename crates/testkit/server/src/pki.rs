@@ -82,8 +82,8 @@ pub struct Pki {
     pub ca: Arc<Ca>,
 }
 
-impl Pki {
-    pub fn new() -> Self {
+impl Default for Pki {
+    fn default() -> Self {
         let pki = Pki { folder: tempfile::tempdir().unwrap(), ca: Arc::new(Ca::new("test CA")) };
         for name in ["tls.crt", "tls.key", "ca.crt"] {
             std::os::unix::fs::symlink(Path::new("..data").join(name), pki.path(name)).unwrap();
@@ -91,7 +91,9 @@ impl Pki {
         pki.mount(&pki.ca.issue("localhost"), &pki.ca.certificate);
         pki
     }
+}
 
+impl Pki {
     pub fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }

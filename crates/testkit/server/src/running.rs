@@ -59,7 +59,7 @@ pub async fn refused_to_start(change: impl FnOnce(&mut Config)) -> String {
 
 /// The same for another module.
 pub async fn refused_to_start_with(module: Arc<Module>, change: impl FnOnce(&mut Config)) -> String {
-    let pki = Pki::new();
+    let pki = Pki::default();
     let mut config = config(&pki);
     change(&mut config);
     Server::bind(config, module).await.err().unwrap().to_string()
@@ -81,7 +81,7 @@ fn config(pki: &Pki) -> Config {
 }
 
 pub async fn start_with(module: Arc<Module>, change: impl FnOnce(&mut Config)) -> Running {
-    let pki = Pki::new();
+    let pki = Pki::default();
     let mut config = config(&pki);
     change(&mut config);
     let server = Server::bind(config, module).await.unwrap_or_else(|error| panic!("{error}"));
