@@ -9,6 +9,7 @@ use placement_guard::kubernetes::kind::Kind;
 use placement_guard::kubernetes::node_selector::Labels;
 use placement_guard::kubernetes::picked::Fields;
 use placement_guard::kubernetes::volume::Volume;
+use placement_guard::kubernetes::zone_labels::ZoneLabels;
 use placement_guard::objects::Objects;
 use placement_guard::rules::cluster::{CannotRead, Cluster, Freshness, Wanted};
 use placement_guard::verdict;
@@ -166,7 +167,13 @@ impl Scene {
     fn is_unreachable(&self) -> bool {
         let node: Labels = serde_json::from_value(self.node.clone()).unwrap();
         let judged = self.volumes.iter().filter(|(chain, _)| matches!(chain, Chain::Bound | Chain::Ephemeral));
-        judged.into_iter().any(|(_, volume)| !volume_of(volume).admits(&node))
+        judged.into_iter().any(|(chain, volume)| {
+            let mut volume = volume_of(volume);
+            if *chain == Chain::Ephemeral {
+                volume.zone_labels = ZoneLabels::default();
+            }
+            !volume.admits(&node)
+        })
     }
 
     /// A Binding as an API server sends it that copies the labels of the node, and as an older one sends it.
@@ -337,5 +344,22 @@ fn a_pod_with_too_many_claims_is_not_accepted() {
     assert_eq!(judged(100), (String::new(), 201));
     let (found, reads) = judged(2_000);
     assert_eq!(found, "request-too-large");
-    assert!((400..1_200).contains(&reads), "{reads}");
+    assert!((200..600).contains(&reads), "{reads}");
+}
+
+/// One volume that cannot be read hides nothing that is known of another.
+#[test]
+fn a_volume_that_cannot_be_reached_is_named_whatever_cannot_be_read_of_another() {
+    let mut scene = zonal("a");
+    let (chain, mut garbled) = scene.volumes[0].clone();
+    garbled["spec"]["nodeAffinity"] = json!("no affinity");
+    scene.volumes.insert(0, (chain, garbled));
+    scene.node = json!({ZONE: "b"});
+    let cluster = scene.cluster();
+    let settings = r#"{"volumeBinding": {"whenClusterUnreadable": "allow"}}"#;
+    for request in scene.bindings() {
+        let verdict = verdict::check_in(settings, &request.to_string(), &cluster);
+        assert!(!verdict.allowed);
+        assert_eq!(verdict.findings, ["binding-unreachable", "cluster-unreadable"]);
+    }
 }

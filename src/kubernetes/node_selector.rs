@@ -250,11 +250,11 @@ pub fn describe(terms: &[NodeSelectorTerm]) -> String {
 
 fn describe_term(term: &NodeSelectorTerm) -> String {
     const MOST: usize = 6;
-    let requirements = term.match_expressions.as_deref().unwrap_or_default();
+    let requirements: Vec<_> = term.match_expressions.iter().chain(&term.match_fields).flatten().collect();
     if requirements.is_empty() {
         return String::from("every node");
     }
-    first_few_of(requirements.iter().map(describe_requirement), MOST, " and ", "requirements")
+    first_few_of(requirements.into_iter().map(describe_requirement), MOST, " and ", "requirements")
 }
 
 fn describe_requirement(requirement: &NodeSelectorRequirement) -> String {

@@ -71,6 +71,9 @@ func (c *cluster) rendered(ctx context.Context, name, namespace, values string, 
 	return byName(found)
 }
 
+// kindsExist is for renderings of an upgrade in a cluster where Gatekeeper has made the kinds of the constraints.
+const kindsExist = " --is-upgrade --api-versions constraints.gatekeeper.sh/v1beta1/PlacementGuardVolumeNodeAffinity"
+
 const asProvider = `
 webhook: {enabled: false}
 gatekeeper:
@@ -282,6 +285,33 @@ topology: {fromLiveNodes: false}}, tolerations: {denied: []}}}`,
 			},
 		},
 		{
+			what: "an upgrade that adds Gatekeeper", namespace: "gatekeeper-system", options: withCA + " --is-upgrade",
+			values: "gatekeeper: {enabled: true}",
+			holds:  func(n named) error { return hasConstraints(n, 0) },
+		},
+		{
+			what: "an installation where the kinds exist", namespace: "gatekeeper-system",
+			options: withCA + strings.Replace(kindsExist, " --is-upgrade", "", 1), values: "gatekeeper: {enabled: true}",
+			holds: func(n named) error { return hasConstraints(n, 0) },
+		},
+		{
+			what: "the upgrade after it", namespace: "gatekeeper-system", options: withCA + kindsExist,
+			values: "gatekeeper: {enabled: true, constraints: {volumeBinding: {enabled: true}}}",
+			holds:  func(n named) error { return hasConstraints(n, len(n.kinds("ConstraintTemplate"))) },
+		},
+		{
+			what: "an upgrade without constraints", namespace: "gatekeeper-system", options: withCA + kindsExist,
+			values: "gatekeeper: {enabled: true, applyConstraints: never}",
+			holds:  func(n named) error { return hasConstraints(n, 0) },
+		},
+		{
+			what: "a registry on another port", values: "networkPolicy: {registryPort: 5000}",
+			holds: func(n named) error {
+				egress, _, _ := unstructured.NestedSlice(n["NetworkPolicy placement-guard"].Object, "spec", "egress")
+				return contains(fmt.Sprint(egress), "port:443", "port:5000")
+			},
+		},
+		{
 			what: "large numbers, another name", name: "guard", values: `webhook: {settings: {tolerations: {allowed: [
 {key: a, operator: Exists, maxTolerationSeconds: 31536000}, {key: b, operator: Lt, value: "20", maxTolerationSeconds: 4294967296}]}}}
 podDisruptionBudget: {enabled: false}
@@ -340,6 +370,11 @@ func (c *cluster) chartRenders(ctx context.Context) error {
 		{"webhook: {settings: {volumeNodeAffinity: {allow: [wider]}}}", "at '/webhook/settings/volumeNodeAffinity"},
 		{"webhook: {failurePolicy: fail}", "at '/webhook/failurePolicy"},
 		{"replica: 2", "additional properties 'replica' not allowed"},
+		{"image:\n  # Empty.\n", "missing property 'image'"},
+		{"evaluations: null", "missing property 'evaluations'"},
+		{"webhook: {failurePolicy: null}", "missing property 'failurePolicy'"},
+		{"networkPolicy: {controlPlane: [10.0.0.1]}", "at '/networkPolicy/controlPlane/0'"},
+		{"fullnameOverride: Guard", "at '/fullnameOverride'"},
 	} {
 		_, err := c.rendered(ctx, release, "placement-guard", wrong.values)
 		if err == nil {
@@ -391,6 +426,20 @@ func fits(n named) error {
 		if isServing && !reflect.DeepEqual(names, []string{host}) {
 			return fmt.Errorf("the certificate has the names %v, not %s", names, host)
 		}
+	}
+	return nil
+}
+
+// hasConstraints wants so many constraints, and a template for each.
+func hasConstraints(n named, wanted int) error {
+	found := 0
+	for _, each := range n {
+		if strings.HasPrefix(each.GetAPIVersion(), "constraints.gatekeeper.sh/") {
+			found++
+		}
+	}
+	if found != wanted || len(n.kinds("ConstraintTemplate")) == 0 {
+		return fmt.Errorf("it has %d constraints, not %d, and %d templates", found, wanted, len(n.kinds("ConstraintTemplate")))
 	}
 	return nil
 }

@@ -74,7 +74,8 @@ func (c *cluster) walk(ctx context.Context, heading string, beforeLast func(cont
 			}
 			return errors.Join(err, contains(printed, step.shows...))
 		}
-		if len(step.shows) > 0 {
+		// What the test plays, such as the address of the provider, also comes into force after a moment.
+		if len(step.shows) > 0 || strings.HasPrefix(step.command, "kubectl ") {
 			err = eventually(ctx, step.command, nil, try)
 		} else {
 			err = try()

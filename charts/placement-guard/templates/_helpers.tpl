@@ -90,8 +90,23 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- toYaml $found -}}
 {{- end -}}
 
-{{- /* Whether the constraints are part of the release now. */ -}}
+{{- /*
+Whether the constraints are part of the release now. Gatekeeper makes their kinds of the templates, which an upgrade may be the
+first to apply.
+*/ -}}
 {{- define "placement-guard.appliesConstraints" -}}
-{{- $auto := eq .Values.gatekeeper.applyConstraints "auto" -}}
-{{- if or (eq .Values.gatekeeper.applyConstraints "always") (and $auto .Release.IsUpgrade) -}}true{{- end -}}
+{{- $kindsExist := .Capabilities.APIVersions.Has "constraints.gatekeeper.sh/v1beta1/PlacementGuardVolumeNodeAffinity" -}}
+{{- $auto := and (eq .Values.gatekeeper.applyConstraints "auto") .Release.IsUpgrade $kindsExist -}}
+{{- if or (eq .Values.gatekeeper.applyConstraints "always") $auto -}}true{{- end -}}
+{{- end -}}
+
+{{- /* Whether this release judges edits of the node affinity, so that a user sees a message. */ -}}
+{{- define "placement-guard.showsDemo" -}}
+{{- if and .Values.webhook.enabled (kindIs "map" (include "placement-guard.settings" . | fromYaml).volumeNodeAffinity) -}}
+true
+{{- else if and .Values.gatekeeper.enabled (include "placement-guard.appliesConstraints" .) -}}
+{{- with (include "placement-guard.constraints" . | fromYaml).volumeNodeAffinity -}}
+{{- if ne (toString .spec.enforcementAction) "dryrun" -}}true{{- end -}}
+{{- end -}}
+{{- end -}}
 {{- end -}}

@@ -1,5 +1,6 @@
 //! `package`, `push` and `pull`: a module on its way from a build to a registry and back.
 
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use package::{InvalidMetadata, NotPackaged};
@@ -107,13 +108,25 @@ fn read(path: &Path) -> Result<Vec<u8>, Complaint> {
 /// # Errors
 /// When it cannot be written.
 pub fn write(path: &Path, bytes: &[u8]) -> Result<(), Complaint> {
+    let written = match std::fs::symlink_metadata(path) {
+        Ok(found) if found.is_symlink() => std::fs::canonicalize(path).and_then(|target| write_whole(&target, bytes)),
+        _ => write_whole(path, bytes),
+    };
+    written
+        .map_err(|error| Complaint::new(path.display(), format!("cannot be written: {error}"), "name a writable file"))
+}
+
+/// A file is complete or as it was before. A device or a pipe is written to, and stays what it is.
+fn write_whole(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    if std::fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+        return std::fs::OpenOptions::new().write(true).open(path)?.write_all(bytes);
+    }
     let mut partial = path.as_os_str().to_owned();
-    partial.push(".part");
+    partial.push(format!(".{}.part", std::process::id()));
     let partial = PathBuf::from(partial);
-    let written = std::fs::write(&partial, bytes).and_then(|()| std::fs::rename(&partial, path));
-    written.map_err(|error| {
+    let mut file = std::fs::OpenOptions::new().write(true).create_new(true).open(&partial)?;
+    file.write_all(bytes).and_then(|()| std::fs::rename(&partial, path)).inspect_err(|_| {
         // The partial file is useless, and failing to remove it does not change the answer.
         let _ = std::fs::remove_file(&partial);
-        Complaint::new(path.display(), format!("cannot be written: {error}"), "name a writable file")
     })
 }

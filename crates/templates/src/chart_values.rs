@@ -44,28 +44,29 @@ fn as_draft_7(schema: &mut Value) {
 /// An object of Kubernetes' own, which the API server checks.
 type Object = Map<String, Value>;
 
-/// The values of the chart of placement-guard.
+/// The values of the chart of placement-guard. What the templates need is required: Helm checks the values together with the
+/// defaults, and removes a default that a user sets to null, as an empty section does.
 #[derive(JsonSchema)]
 #[schemars(title = "placement-guard values", rename_all = "camelCase", deny_unknown_fields)]
 pub struct Values {
     /// The API server asks the program directly.
-    pub webhook: Option<Webhook>,
+    pub webhook: Webhook,
     /// Gatekeeper asks the program. The release belongs into the namespace of Gatekeeper.
-    pub gatekeeper: Option<Gatekeeper>,
+    pub gatekeeper: Gatekeeper,
     /// The image of the program.
-    pub image: Option<Image>,
+    pub image: Image,
     /// The policy module that the program runs.
-    pub module: Option<Module>,
+    pub module: Module,
     /// The serving certificate.
-    pub certificates: Option<Certificates>,
+    pub certificates: Certificates,
     /// Kinds of objects to read in addition to those that settings and parameters need.
     pub reads_cluster: Option<Vec<String>>,
-    pub service_account: Option<ServiceAccount>,
+    pub service_account: ServiceAccount,
     #[schemars(range(min = 0))]
-    pub replicas: Option<u32>,
+    pub replicas: u32,
     /// How many evaluations run at once. Each may use 64 MiB.
     #[schemars(range(min = 1))]
-    pub evaluations: Option<u32>,
+    pub evaluations: u32,
     /// More arguments of `placement-guard serve`.
     pub extra_arguments: Option<Vec<String>>,
     /// Resources of the container.
@@ -75,17 +76,18 @@ pub struct Values {
     pub pod_security_context: Option<Object>,
     /// The security context of the container.
     pub security_context: Option<Object>,
-    pub pod_disruption_budget: Option<PodDisruptionBudget>,
+    pub pod_disruption_budget: PodDisruptionBudget,
     pub pod_annotations: Option<BTreeMap<String, String>>,
     pub pod_labels: Option<BTreeMap<String, String>>,
     pub node_selector: Option<BTreeMap<String, String>>,
     /// Tolerations of the pods of placement-guard itself.
     pub tolerations: Option<Vec<Object>>,
     pub affinity: Option<Object>,
-    pub network_policy: Option<NetworkPolicy>,
+    pub network_policy: NetworkPolicy,
     /// The name of the chart in names and labels.
     pub name_override: Option<String>,
-    /// The name of all objects.
+    /// The name of all objects. It also names a Service.
+    #[schemars(length(max = 63), regex(pattern = "^([a-z]([-a-z0-9]*[a-z0-9])?)?$"))]
     pub fullname_override: Option<String>,
     /// Helm gives it to charts within charts.
     pub global: Option<Object>,
@@ -94,14 +96,14 @@ pub struct Values {
 #[derive(JsonSchema)]
 #[schemars(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Webhook {
-    pub enabled: Option<bool>,
+    pub enabled: bool,
     /// What the rules judge. Empty means the settings of the repository, which only warn. Anything else replaces them as a
     /// whole.
     pub settings: Option<Settings>,
     /// `Fail` once the rules refuse. With `Ignore`, a request passes unjudged whenever the program does not answer in time.
-    pub failure_policy: Option<FailurePolicy>,
+    pub failure_policy: FailurePolicy,
     #[schemars(range(min = 1, max = 30))]
-    pub timeout_seconds: Option<u32>,
+    pub timeout_seconds: u32,
     /// Namespaces that are not judged, in addition to that of the release.
     pub excluded_namespaces: Option<Vec<String>>,
 }
@@ -115,19 +117,19 @@ pub enum FailurePolicy {
 #[derive(JsonSchema)]
 #[schemars(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Gatekeeper {
-    pub enabled: Option<bool>,
+    pub enabled: bool,
     /// The secret with Gatekeeper's CA, as `ca.crt`.
     #[schemars(length(min = 1))]
-    pub secret: Option<String>,
+    pub secret: String,
     /// The DNS name in the certificate of Gatekeeper, if it is not that of its webhook service.
     pub client_name: Option<String>,
     /// Seconds that Gatekeeper waits for each answer.
     #[schemars(range(min = 1, max = 30))]
-    pub timeout: Option<u32>,
+    pub timeout: u32,
     /// Namespaces that the constraints exclude, in addition to that of the release.
     pub excluded_namespaces: Option<Vec<String>>,
     /// When the constraints are part of the release.
-    pub apply_constraints: Option<ApplyConstraints>,
+    pub apply_constraints: ApplyConstraints,
     /// A constraint for each rule.
     pub constraints: Option<Constraints>,
 }
@@ -135,7 +137,7 @@ pub struct Gatekeeper {
 #[derive(JsonSchema)]
 #[schemars(rename_all = "camelCase")]
 pub enum ApplyConstraints {
-    /// From the first `helm upgrade` on: their kinds do not exist during the first installation.
+    /// From the first `helm upgrade` on that finds their kinds: Gatekeeper makes them of the templates.
     Auto,
     /// At once, for tools that try again.
     Always,
@@ -182,13 +184,13 @@ pub enum EnforcementAction {
 #[schemars(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Image {
     #[schemars(length(min = 1))]
-    pub repository: Option<String>,
+    pub repository: String,
     /// `v` and the version of the chart when empty.
     pub tag: Option<String>,
     /// Comes before the tag.
     #[schemars(regex(pattern = "^(sha256:[0-9a-f]{64})?$"))]
     pub digest: Option<String>,
-    pub pull_policy: Option<PullPolicy>,
+    pub pull_policy: PullPolicy,
     /// Names of secrets.
     pub pull_secrets: Option<Vec<String>>,
 }
@@ -213,7 +215,7 @@ pub struct Module {
 #[schemars(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Certificates {
     /// Whether cert-manager issues the serving certificate.
-    pub cert_manager: Option<bool>,
+    pub cert_manager: bool,
     /// Without cert-manager: the secret with `tls.crt` and `tls.key`.
     pub secret: Option<String>,
     /// The CA of the serving certificate, PEM.
@@ -230,20 +232,24 @@ pub struct ServiceAccount {
 #[derive(JsonSchema)]
 #[schemars(rename_all = "camelCase", deny_unknown_fields)]
 pub struct PodDisruptionBudget {
-    pub enabled: Option<bool>,
+    pub enabled: bool,
     #[schemars(range(min = 0))]
-    pub min_available: Option<u32>,
+    pub min_available: u32,
 }
 
 #[derive(JsonSchema)]
 #[schemars(rename_all = "camelCase", deny_unknown_fields)]
 pub struct NetworkPolicy {
-    pub enabled: Option<bool>,
+    pub enabled: bool,
     /// Addresses of the control plane, as in `10.0.0.0/28`. When empty, the port of the webhook is open to everyone.
+    #[schemars(inner(regex(pattern = r"^[0-9a-fA-F.:]+/\d{1,3}$")))]
     pub control_plane: Option<Vec<String>>,
     /// The port of the API server, if settings read the cluster.
     #[schemars(range(min = 1, max = 65535))]
-    pub api_server_port: Option<u32>,
+    pub api_server_port: u32,
+    /// The port of the registry of the module.
+    #[schemars(range(min = 1, max = 65535))]
+    pub registry_port: u32,
     /// The namespace of Prometheus. When empty, the port of the metrics is closed.
     pub prometheus_namespace: Option<String>,
 }

@@ -18,6 +18,28 @@ fn schema() -> Validator {
     jsonschema::validator_for(&schema).unwrap()
 }
 
+/// What Helm checks when a user writes these values: the defaults with them on top. Helm removes what is null.
+fn with_defaults(values: &Value) -> Value {
+    let mut all = yaml("values.yaml");
+    put(&mut all, values);
+    all
+}
+
+fn put(into: &mut Value, values: &Value) {
+    match (into, values) {
+        (Value::Object(into), Value::Object(values)) => {
+            for (key, value) in values {
+                if value.is_null() {
+                    into.remove(key);
+                } else {
+                    put(into.entry(key).or_insert(Value::Null), value);
+                }
+            }
+        }
+        (into, value) => *into = value.clone(),
+    }
+}
+
 /// The settings of every case that the library accepts, and whether it does.
 fn settings() -> Vec<(Value, bool)> {
     let texts: BTreeSet<String> =
@@ -75,8 +97,9 @@ fn every_value_of_the_schema_has_a_default() {
             Value::Null if name == "global" => {}
             Value::Null => lacking.push(name.clone()),
             Value::Object(members) => {
-                let definition =
-                    value["anyOf"][0]["$ref"].as_str().and_then(|path| path.strip_prefix("#/definitions/"));
+                let definition = ["anyOf", "allOf"]
+                    .iter()
+                    .find_map(|of| value[of][0]["$ref"].as_str()?.strip_prefix("#/definitions/"));
                 let Some(definition) = definition else { continue };
                 let known = schema["definitions"][definition]["properties"].as_object().unwrap();
                 lacking
@@ -111,14 +134,14 @@ fn settings_in_the_values_are_accepted_and_refused_as_they_are_elsewhere() {
             continue;
         }
         let expected = settings_alone.is_valid(&settings);
-        let values = json!({"webhook": {"settings": settings}});
+        let values = with_defaults(&json!({"webhook": {"settings": settings}}));
         assert_eq!(schema.is_valid(&values), expected, "webhook.settings: {settings}");
         let sections = settings.as_object().unwrap();
         let known: BTreeSet<&str> = templates::RULES.iter().map(|rule| rule.section).collect();
         if sections.keys().all(|name| known.contains(name.as_str())) {
             let constraints: Value =
                 sections.iter().map(|(name, parameters)| (name.clone(), json!({"parameters": parameters}))).collect();
-            let values = json!({"gatekeeper": {"constraints": constraints}});
+            let values = with_defaults(&json!({"gatekeeper": {"constraints": constraints}}));
             assert_eq!(schema.is_valid(&values), expected, "parameters: {settings}");
         }
         if expected { accepted += 1 } else { refused += 1 }
@@ -139,8 +162,44 @@ fn a_misspelt_value_is_refused() {
         json!({"certificates": {"ca": "ca.crt"}}),
         json!({"readsCluster": ["Nodes"]}),
         json!({"networkPolicy": {"apiServerPort": 0}}),
+        json!({"networkPolicy": {"controlPlane": ["10.0.0.1"]}}),
+        json!({"fullnameOverride": "Guard_1"}),
     ] {
-        assert!(!schema.is_valid(&values), "{values}");
+        assert!(!schema.is_valid(&with_defaults(&values)), "{values}");
+    }
+    for values in [
+        json!({"networkPolicy": {"controlPlane": ["10.0.0.0/28", "fd00::/64"], "registryPort": 5000}}),
+        json!({"fullnameOverride": "guard-1"}),
+    ] {
+        assert!(schema.is_valid(&with_defaults(&values)), "{values}");
+    }
+}
+
+/// A section with only comments is null, and the templates would read a field of nothing.
+#[test]
+fn an_empty_section_is_refused() {
+    let schema = schema();
+    for (section, field) in [
+        ("webhook", "failurePolicy"),
+        ("gatekeeper", "applyConstraints"),
+        ("image", "repository"),
+        ("module", ""),
+        ("certificates", "certManager"),
+        ("serviceAccount", ""),
+        ("podDisruptionBudget", "minAvailable"),
+        ("networkPolicy", "apiServerPort"),
+        ("replicas", ""),
+        ("evaluations", ""),
+    ] {
+        let (mut removed, mut null) = (with_defaults(&json!({section: null})), with_defaults(&json!({})));
+        null[section] = Value::Null;
+        assert!(!schema.is_valid(&removed) && !schema.is_valid(&null), "{section}");
+        if !field.is_empty() {
+            removed = with_defaults(&json!({section: {field: null}}));
+            null = with_defaults(&json!({}));
+            null[section][field] = Value::Null;
+            assert!(!schema.is_valid(&removed) && !schema.is_valid(&null), "{section}.{field}");
+        }
     }
 }
 

@@ -87,7 +87,9 @@ pub fn judge_binding(
     let metadata = object.get("metadata")?;
     let labels = metadata.get("labels")?;
     // The API server copies them from the node (`PodTopologyLabels`, Kubernetes 1.35). Another label says nothing of the node.
-    for key in [ZONE, REGION] {
+    // It does so for `pods/binding` to a `Node` alone; elsewhere a client wrote them.
+    let is_labelled = request.sub_resource.is_some() && target.string_of("kind")? == Some("Node");
+    for key in [ZONE, REGION].into_iter().filter(|_| is_labelled) {
         if let Some(value) = labels.string_of(key)? {
             known.insert(key.to_owned(), value.to_owned());
         }
@@ -115,32 +117,41 @@ impl Placement<'_> {
     /// The node is read last, and only where the labels that are known leave it open whether a volume admits it.
     fn judge(&self, live: &Live<'_>, budget: &mut Budget, few: &mut Few) -> Result<(), Halt> {
         let mut open = Vec::new();
+        // What is known of the other volumes is said, whatever cannot be read of one.
+        let mut unread = Ok(());
         for claim in &self.pod.claims {
-            let Some(bound) = read_claim(live, self.namespace, (claim, CLAIM), &self.pod.uid, budget)? else {
-                continue;
+            let (name, volume) = match self.volume_of(claim, live, budget) {
+                Ok(Some(volume)) => volume,
+                Ok(None) => continue,
+                Err(Halt::Unread(why)) => {
+                    // An API server that does not answer one question is not asked many more.
+                    let is_second = unread.is_err();
+                    unread = unread.and(Err(Halt::Unread(why)));
+                    if is_second {
+                        break;
+                    }
+                    continue;
+                }
+                Err(halt) => return Err(halt),
             };
-            if bound.volume.is_empty() {
-                continue;
-            }
-            let Some(volume) = read_volume(live, &bound.volume, budget)? else { continue };
             match volume.known_to_admit(&self.known) {
                 Some(true) => {}
                 Some(false) if !volume.admits(&self.known) => {
                     let label = volume.zone_labels.known_to_keep_out(&self.known).flatten();
-                    few.push_with(|| self.finding(claim, (&bound.volume, &volume), (&self.known, false), label));
+                    few.push_with(|| self.finding(claim, (&name, &volume), (&self.known, false), label));
                 }
-                _ => open.push((claim, bound.volume, volume)),
+                _ => open.push((claim, name, volume)),
             }
         }
         if open.is_empty() {
-            return Ok(());
+            return unread;
         }
         budget.spend(STEPS_TO_READ)?;
         let zones = ZONE_LABELS.iter().map(|(key, _)| *key);
         let keys = Names::of(zones.chain(open.iter().flat_map(|(_, _, volume)| volume.keys())));
         let wanted = Wanted { fields: NODE, freshness: Freshness::Held };
         let Some(node) = live.get(Kind::Node, None, self.node, wanted, |node| read(node, &keys))? else {
-            return Ok(());
+            return unread;
         };
         for (claim, name, volume) in open {
             if !volume.admits(&node.labels) {
@@ -148,7 +159,20 @@ impl Placement<'_> {
                 few.push_with(|| self.finding(claim, (&name, &volume), (&node.labels, true), label));
             }
         }
-        Ok(())
+        unread
+    }
+
+    /// The volume of a claim and its name, where there is one.
+    fn volume_of(
+        &self,
+        claim: &PodClaim,
+        live: &Live<'_>,
+        budget: &mut Budget,
+    ) -> Result<Option<(String, Volume)>, Halt> {
+        let bound = read_claim(live, self.namespace, (claim, CLAIM), &self.pod.uid, budget)?;
+        let Some(bound) = bound.filter(|bound| !bound.volume.is_empty()) else { return Ok(None) };
+        let volume = read_volume(live, claim, &bound.volume, budget)?;
+        Ok(volume.map(|volume| (bound.volume, volume)))
     }
 
     /// `label` is the label of the volume that keeps the node out, if one does. Of the node these labels are known, and

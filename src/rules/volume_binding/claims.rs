@@ -8,11 +8,12 @@ use crate::kubernetes::owner::is_controlled_by;
 use crate::kubernetes::picked::{Fields, WHOLE};
 use crate::kubernetes::pod_claims::PodClaim;
 use crate::kubernetes::volume::Volume;
+use crate::kubernetes::zone_labels::ZoneLabels;
 use crate::logic::Budget;
 use crate::rules::cluster::{Freshness, Live, Wanted};
 
-/// Steps for reading an object of the cluster.
-pub const STEPS_TO_READ: usize = 1_000;
+/// Steps for reading an object of the cluster: a request makes a few hundred reads at most.
+pub const STEPS_TO_READ: usize = 3_000;
 
 /// What is read of a claim: its volume, and its class as well.
 pub const CLAIM: Fields = Fields(&[
@@ -75,14 +76,22 @@ pub fn read_claim(
     Ok(bound)
 }
 
-/// Reads a volume as it is now, and pays for matching it with a node twice; `None` when it is not there.
-pub fn read_volume(live: &Live<'_>, name: &str, budget: &mut Budget) -> Result<Option<Volume>, Halt> {
+/// Reads the volume of a claim as it is now, and pays for matching it with a node twice; `None` when it is not there. The labels
+/// of a volume do not count for an ephemeral claim, which the scheduler's VolumeZone plugin passes over
+/// (`getPersistentVolumeClaimNameFromPod`, Kubernetes 1.36).
+pub fn read_volume(live: &Live<'_>, claim: &PodClaim, name: &str, budget: &mut Budget) -> Result<Option<Volume>, Halt> {
     budget.spend(STEPS_TO_READ)?;
     let wanted = Wanted { fields: VOLUME, freshness: Freshness::Now };
     let volume = live.get(Kind::PersistentVolume, None, name, wanted, |object| {
         let steps = Volume::steps_to_read(object)?;
         Ok(match budget.spend(steps.saturating_mul(3)) {
-            Ok(()) => Ok(Volume::read(object)?),
+            Ok(()) => {
+                let mut volume = Volume::read(object)?;
+                if claim.template_class.is_some() {
+                    volume.zone_labels = ZoneLabels::default();
+                }
+                Ok(volume)
+            }
             Err(exhausted) => Err(exhausted),
         })
     })?;

@@ -55,7 +55,7 @@ impl Limit {
         let mut steps = 20_usize;
         for requirement in affinity.requirements() {
             let values = requirement.values.iter().flatten().count();
-            steps = steps.saturating_add(20).saturating_add(values.saturating_mul(6));
+            steps = steps.saturating_add(20).saturating_add(values.saturating_mul(2));
         }
         Limit { what, path: path.to_owned(), affinity, zone_labels, is_own: false, steps }
     }
@@ -98,13 +98,20 @@ pub fn find_together(
         return Ok(());
     }
     let mut nodes = None;
+    let mut severity = severity;
     let mut excluded = with_half(budget, |own| excluding(&limits, None, own));
-    if excluded.as_ref().is_ok_and(Vec::is_empty) {
+    // A node that is there and fits answers the first question too, where its steps ended.
+    if !excluded.as_ref().is_ok_and(|found| !found.is_empty()) {
         let zones = ZONE_LABELS.iter().map(|(key, _)| *key);
         let keys = zones.chain(limits.iter().flat_map(|limit| limit.affinity.keys()));
         match live_nodes(live, &Names::of(keys)) {
             Ok(read) => {
+                // Some node could fit, so a question about these that stays open is no reason to refuse.
+                let could = excluded.is_ok();
                 excluded = with_half(budget, |own| excluding(&limits, Some(&read), own));
+                if could && excluded.is_err() {
+                    severity = Severity::Warns;
+                }
                 nodes = Some(read);
             }
             // What no node could do, none that is there can: only the second question stays open.
@@ -121,7 +128,9 @@ pub fn find_together(
         Err(Exhausted) => Finding::new(
             Code::VolumesUnreachableTogether,
             format!("volumes unreachable together: could not decide whether a node fits all volumes of pod `{pod}`"),
-        ),
+        )
+        .at("spec.volumes", "")
+        .detail("accepted: volumes with shorter node affinities"),
     };
     report.find(finding.with_severity(severity));
     Ok(())
@@ -146,7 +155,7 @@ fn limits_of(request: &Request<'_, '_>, live: &Live<'_>, budget: &mut Budget) ->
             bound.class.clone_from(class);
         }
         if !bound.volume.is_empty() {
-            if let Some(volume) = read_volume(live, &bound.volume, budget)? {
+            if let Some(volume) = read_volume(live, claim, &bound.volume, budget)? {
                 let what = format!("volume `{}`", short(&bound.volume, 120));
                 let affinity = volume.scheduling_affinity().clone();
                 limits.push(Limit::of(what, &claim.path, affinity, volume.zone_labels));
@@ -200,17 +209,16 @@ fn excluding<'l>(
 
 /// Whether no node fits all these limits.
 fn fit_none(limits: &[&Limit], among: Option<&[LiveNode]>, budget: &mut Budget) -> Result<bool, Exhausted> {
-    let steps = limits.iter().fold(20, |sum, limit| limit.steps.saturating_add(sum));
     if let Some(nodes) = among {
         for node in nodes {
-            budget.spend(steps)?;
-            if limits.iter().all(|limit| limit.admits(node)) {
+            if fits(limits, node, budget)? {
                 return Ok(false);
             }
         }
         return Ok(true);
     }
-    budget.spend(steps.saturating_mul(3))?;
+    let steps = limits.iter().fold(20, |sum, limit| limit.steps.saturating_add(sum));
+    budget.spend(steps.saturating_mul(9))?;
     let mut outline = Outline::default();
     let mut sides = Vec::new();
     for limit in limits {
@@ -224,6 +232,16 @@ fn fit_none(limits: &[&Limit], among: Option<&[LiveNode]>, budget: &mut Budget) 
         all = space.union(side, budget)?.and(&all, &space, budget)?;
     }
     Ok(all.is_empty())
+}
+
+fn fits(limits: &[&Limit], node: &LiveNode, budget: &mut Budget) -> Result<bool, Exhausted> {
+    for limit in limits {
+        budget.spend(limit.steps)?;
+        if !limit.admits(node) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// `nodes` are those that are there, if it took them to know.

@@ -7,7 +7,7 @@ mod map;
 mod volume;
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use placement_guard::kubernetes::kind::Kind;
 use placement_guard::kubernetes::picked::{Fields, WHOLE};
@@ -89,8 +89,8 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Complaint> {
     read.complete(arguments.reading.strict)?;
     let html = drawn(&asked, &judge)?;
     match &arguments.output {
-        Some(path) => distribution::write(path, html.as_bytes())?,
-        None => output::print(&html)?,
+        Some(path) if path != Path::new("-") => distribution::write(path, html.as_bytes())?,
+        _ => output::print(&html)?,
     }
     Ok(Outcome::Accepted)
 }

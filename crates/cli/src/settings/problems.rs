@@ -14,11 +14,12 @@ const MOST: usize = 100;
 pub fn of(settings: &str) -> Vec<Unreadable> {
     let mut problems = Vec::new();
     let Err(first) = verdict::validate_settings(settings) else { return problems };
-    let mut rest = serde_json::from_str(settings).map(Tree::of).ok();
+    // What this reader of JSON refuses, the library may have refused for another reason: its own stands.
+    let Ok(mut tree) = serde_json::from_str(settings).map(Tree::of) else { return vec![first] };
     let mut taken: Vec<String> = Vec::new();
     let mut next = Some(first);
     for _ in 0..MOST {
-        let (Some(problem), Some(tree)) = (next.take(), &mut rest) else { break };
+        let Some(problem) = next.take() else { break };
         let quote = problem.problem.starts_with("must be a string, ");
         let Some(path) = tree.take(&problem.path, quote) else {
             problems.extend(taken.is_empty().then_some(problem));
@@ -205,6 +206,16 @@ mod tests {
             assert_eq!(of(settings).len(), 1, "{settings}: {:#?}", of(settings));
         }
         assert!(of(r#"{"nodeTaints": {}}"#).is_empty());
+    }
+
+    #[test]
+    fn settings_that_cannot_be_read_as_a_tree_are_not_said_to_be_usable() {
+        let deep = format!(r#"{{"volumeNodeAfinity": {{"x": {}{}}}}}"#, "[".repeat(126), "]".repeat(126));
+        let cases =
+            [&*deep, r#"{"volumeNodeAffinity": {"a": 1e999}}"#, r#"{"volumeNodeAffinity": {"allow": ["\ud800"]}}"#];
+        for settings in cases {
+            assert_eq!(of(settings).len(), 1, "{settings}: {:#?}", of(settings));
+        }
     }
 
     #[test]

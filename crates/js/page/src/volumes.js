@@ -106,6 +106,9 @@ export class Volumes extends Tab {
     this.showMap(reached);
     performance.measure('answer', { start: started });
     if (this.accepting.childElementCount === 0) this.showAccepting({});
+    // What stands there belongs to the answer before.
+    this.accepting.inert = true;
+    this.accepting.ariaBusy = 'true';
     if (this.waits) return;
     this.later(() => {
       const whole = isEarly ? judge(asked, settings.json) : verdict;
@@ -187,6 +190,8 @@ export class Volumes extends Tab {
   }
 
   showAccepting({ asked, settings, verdict, found, reached }) {
+    this.accepting.inert = false;
+    this.accepting.ariaBusy = 'false';
     const head = heading('volumes-accepting', 'Settings that would accept it');
     if (!verdict) {
       this.accepting.replaceChildren(head, h('p', { class: 'sentence' }, 'They are shown when everything above can be read.'));

@@ -19,7 +19,7 @@ try {
     for (const tab of ['volumes', 'tolerations', 'drivers', 'requests']) {
       await page.run((tab) => document.getElementById(`tab-${tab}`).click(), tab);
       await page.until((tab) => document.querySelector(`#${tab} .answer .badge`), tab);
-      if (tab === 'volumes') await page.until(() => document.querySelectorAll('.choice').length > 2 && document.querySelector('.zone'));
+      if (tab === 'volumes') await page.until(() => document.querySelectorAll('.accepting[aria-busy="false"] .choice').length > 2 && document.querySelector('.zone'));
       await page.run(() => document.fonts.ready.then(() => scrollTo(0, 0)));
       writeFileSync(`${folder}/${tab}-${theme}.png`, await page.picture());
     }
@@ -30,7 +30,7 @@ try {
   await page.until(() => document.querySelector('#volumes .zone'));
   writeFileSync(`${folder}/front.png`, await page.picture({ whole: false }));
   await page.run(() => [...document.querySelectorAll('#volumes .samples button')].at(-1).click());
-  await page.until(() => document.querySelector('.squares') && document.querySelector('.choice'));
+  await page.until(() => document.querySelector('.squares') && document.querySelector('#volumes .accepting[aria-busy="false"] .choice'));
   writeFileSync(`${folder}/volumes-5000-nodes.png`, await page.picture());
 } finally {
   await browser.stop();
