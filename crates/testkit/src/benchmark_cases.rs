@@ -47,7 +47,7 @@ pub const BENCHMARK_CASES: [BenchmarkCase; 7] = [
     BenchmarkCase {
         name: "5,000 tolerations, 200 allowed",
         payload: || tolerations(5_000, 200),
-        answer: "toleration-not-allowed",
+        answer: "request-too-large",
     },
 ];
 
