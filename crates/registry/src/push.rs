@@ -43,10 +43,7 @@ pub fn push(
     key: Option<&SignKey>,
     progress: &Progress,
 ) -> Result<Pushed, RegistryError> {
-    let connection = Connection::prepare("push", reference, access, PATIENCE)?;
-    if connection.location.reference.digest().is_some() {
-        return Err(RegistryError::PushToDigest { reference: reference.to_owned() });
-    }
+    let connection = to_tag(reference, access)?;
     let manifest = Manifest::of_module(module)?;
     let module = Bytes::copy_from_slice(module);
     connection.run(async |connection| {
@@ -67,6 +64,15 @@ pub fn push(
         named.await.map_err(failed)?;
         Ok(Pushed { by_digest: connection.location.by_digest(&manifest.digest), digest: manifest.digest })
     })
+}
+
+/// The way to `HOST/REPOSITORY:TAG`, for a push: a digest is no place to push to.
+pub(crate) fn to_tag(reference: &str, access: &Access) -> Result<Connection, RegistryError> {
+    let connection = Connection::prepare("push", reference, access, PATIENCE)?;
+    match connection.location.reference.digest() {
+        Some(_) => Err(RegistryError::PushToDigest { reference: reference.to_owned() }),
+        None => Ok(connection),
+    }
 }
 
 /// A blob, chunk by chunk; each is counted when it is asked for, which is when the one before it is on its way. Of `total` bytes,

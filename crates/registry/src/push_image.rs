@@ -6,10 +6,9 @@ use oci_client::errors::OciDistributionError;
 use oci_client::manifest::{ImageIndexEntry, OCI_IMAGE_INDEX_MEDIA_TYPE, OciDescriptor, OciImageIndex};
 use oci_client::{Client, Reference, RegistryOperation};
 
-use crate::connection::Connection;
 use crate::key::SignKey;
 use crate::layout::{Blob, Layout, Referrer};
-use crate::push::{PATIENCE, Pushed, in_chunks, length};
+use crate::push::{Pushed, in_chunks, length, to_tag};
 use crate::{Access, Progress, RegistryError, signature};
 
 /// Pushes an image, with what refers to it, to `HOST/REPOSITORY:TAG`.
@@ -26,10 +25,7 @@ pub fn push_image(
     key: Option<&SignKey>,
     progress: &Progress,
 ) -> Result<Pushed, RegistryError> {
-    let connection = Connection::prepare("push", reference, access, PATIENCE)?;
-    if connection.location.reference.digest().is_some() {
-        return Err(RegistryError::PushToDigest { reference: reference.to_owned() });
-    }
+    let connection = to_tag(reference, access)?;
     connection.run(async |connection| {
         let location = &connection.location.reference;
         let client = connection.open(RegistryOperation::Push).await?;
