@@ -79,10 +79,7 @@ fn no_json() -> Unreadable {
 
 /// Reads the name of a member: which of the fields it is. Nothing is kept of the others, of which there are many.
 #[derive(Clone, Copy)]
-struct Name {
-    fields: Fields,
-    with_kind: bool,
-}
+struct Name(Pick);
 
 impl<'de> DeserializeSeed<'de> for Name {
     type Value = Option<(&'static str, Fields)>;
@@ -100,8 +97,8 @@ impl Visitor<'_> for Name {
     }
 
     fn visit_str<E>(self, name: &str) -> Result<Self::Value, E> {
-        let kind = (self.with_kind && name == "kind").then_some(("kind", WHOLE));
-        Ok(self.fields.0.iter().find(|(field, _)| *field == name).copied().or(kind))
+        let kind = (self.0.with_kind && name == "kind").then_some(("kind", WHOLE));
+        Ok(self.0.fields.0.iter().find(|(field, _)| *field == name).copied().or(kind))
     }
 }
 
@@ -171,7 +168,7 @@ impl<'de> Visitor<'de> for Pick {
 
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Value<'de>, A::Error> {
         let mut object: Vec<(&'de str, Value<'de>)> = Vec::new();
-        while let Some(field) = members.next_key_seed(Name { fields: self.fields, with_kind: self.with_kind })? {
+        while let Some(field) = members.next_key_seed(Name(self))? {
             match field {
                 Some((name, below)) => object.push((name, members.next_value_seed(Pick::of(below))?)),
                 None => {
@@ -212,7 +209,7 @@ macro_rules! only_what_is_visited {
     };
 }
 
-const ITEMS: Name = Name { fields: Fields(&[("items", WHOLE)]), with_kind: false };
+const ITEMS: Name = Name(Pick { fields: Fields(&[("items", WHOLE)]), with_kind: false });
 
 /// Reads the items of a list; says whether there was a list of items.
 struct List<'r> {

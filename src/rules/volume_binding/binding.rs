@@ -74,8 +74,9 @@ pub fn judge_binding(
     let object = request.new_state()?;
     let target = object.get("target")?;
     let node = target.string_of("name")?.unwrap_or_default();
+    let kind = target.string_of("kind")?;
     // The API server refuses any other target, and takes one without a kind for a node (`ValidatePodBinding`, Kubernetes 1.36).
-    if node.is_empty() || !matches!(target.string_of("kind")?, None | Some("" | "Node")) {
+    if node.is_empty() || !matches!(kind, None | Some("" | "Node")) {
         return Ok(());
     }
     let (namespace, name) = (request.object_namespace()?, request.object_name()?);
@@ -86,9 +87,9 @@ pub fn judge_binding(
     let mut known = Labels::new();
     let metadata = object.get("metadata")?;
     let labels = metadata.get("labels")?;
-    // The API server copies them from the node (`PodTopologyLabels`, Kubernetes 1.35). Another label says nothing of the node.
-    // It does so for `pods/binding` to a `Node` alone; elsewhere a client wrote them.
-    let is_labelled = request.sub_resource.is_some() && target.string_of("kind")? == Some("Node");
+    // For `pods/binding` to a `Node` the API server copies these two labels from the node (`PodTopologyLabels`, Kubernetes 1.35).
+    // Elsewhere a client wrote them, and another label says nothing of the node.
+    let is_labelled = request.sub_resource.is_some() && kind == Some("Node");
     for key in [ZONE, REGION].into_iter().filter(|_| is_labelled) {
         if let Some(value) = labels.string_of(key)? {
             known.insert(key.to_owned(), value.to_owned());
@@ -123,15 +124,12 @@ impl Placement<'_> {
             let (name, volume) = match self.volume_of(claim, live, budget) {
                 Ok(Some(volume)) => volume,
                 Ok(None) => continue,
-                Err(Halt::Unread(why)) => {
-                    // An API server that does not answer one question is not asked many more.
-                    let is_second = unread.is_err();
-                    unread = unread.and(Err(Halt::Unread(why)));
-                    if is_second {
-                        break;
-                    }
+                Err(Halt::Unread(why)) if unread.is_ok() => {
+                    unread = Err(Halt::Unread(why));
                     continue;
                 }
+                // An API server that does not answer one question is not asked many more.
+                Err(Halt::Unread(_)) => break,
                 Err(halt) => return Err(halt),
             };
             match volume.known_to_admit(&self.known) {

@@ -1,6 +1,6 @@
 //! `volumeBinding`: whether a pod can reach its volumes from the node that it gets.
 //!
-//! This rule judges the binding of a pod to a node, whoever chooses the node: a Binding, or a new Pod that names its node.
+//! This rule judges the binding of a pod to a node, whether the scheduler or a client chooses it: a Binding, or a new Pod that names its node.
 //! Between an edit of a volume and the moment at which the scheduler hears of it, the scheduler may choose a node that can no
 //! longer reach the volume. Where the settings ask for it, the rule also looks at Pods that have no node yet: whether any node
 //! could reach all their volumes together.

@@ -197,8 +197,8 @@ fn excluding<'l>(
         return Ok(Vec::new());
     }
     for index in (0..excluding.len()).rev() {
-        let mut rest = excluding.clone();
-        rest.remove(index);
+        let others = excluding.iter().enumerate().filter(|(other, _)| *other != index);
+        let rest: Vec<&Limit> = others.map(|(_, limit)| *limit).collect();
         // Where the steps end, more are named than are needed.
         if fit_none(&rest, among, budget).unwrap_or(false) {
             excluding = rest;
