@@ -31,7 +31,7 @@ pub fn placeholder(group: &str, json: &str) -> Option<(String, String)> {
     }
     let object: Value = serde_json::from_str(json).ok()?;
     let metadata = object.get("metadata");
-    // What a cluster stores is no template, whatever is in it.
+    // What a cluster stores is never a template, whatever is in it.
     if metadata.is_some_and(|metadata| metadata.get("uid").is_some()) {
         return None;
     }

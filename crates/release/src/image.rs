@@ -1,5 +1,5 @@
-//! The image of the server: the program, the module that it runs, and the authorities that it trusts. There is no shell in it, no
-//! other program, and no user that may write anything.
+//! The image of the server: the program, the module that it runs, and the authorities that it trusts. It has neither a shell nor
+//! another program, and no user that may write anything.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Writes HTML. Markup is only what stands in this program; everything else is escaped, wherever it comes from.
+//! Writes HTML. Only what this program itself writes is markup; everything else is escaped, wherever it comes from.
 
 /// A piece of a page.
 #[derive(Debug, Default)]

@@ -16,7 +16,7 @@ pub fn serve(name: &str) -> Option<&'static str> {
             let Some(end) = question.iter().position(|byte| *byte == 0) else { continue };
             let (is_known, is_a) = (question[..end] == known, question[end + 1..end + 3] == [0, 1]);
             let count = u8::from(is_known && is_a);
-            // A response, recursion available; the code 3 says that there is no such name.
+            // A response, recursion available; the code 3 says that the name does not exist.
             let flags = [0x81, if is_known { 0x80 } else { 0x83 }];
             let mut answer = [&query[..2], &flags, &[0, 1, 0, count, 0, 0, 0, 0], &question[..end + 5]].concat();
             if count == 1 {
