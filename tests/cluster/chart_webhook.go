@@ -171,16 +171,7 @@ func (p *played) podsAreAllowed(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	template, _, err := unstructured.NestedMap(deployment.Object, "spec", "template")
-	if err != nil {
-		return err
-	}
-	pod := &unstructured.Unstructured{Object: template}
-	pod.SetAPIVersion("v1")
-	pod.SetKind("Pod")
-	pod.SetNamespace(p.namespace)
-	pod.SetName("allowed")
-	return p.cluster.api.create(ctx, pod, true)
+	return p.cluster.podIsAllowed(ctx, deployment, p.namespace)
 }
 
 // notesAreTrue runs what the notes of the chart show, from the volume to its end.

@@ -181,16 +181,21 @@ func (c *cluster) podsAreAllowed(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	return c.podIsAllowed(ctx, deployment, "placement-guard")
+}
+
+// podIsAllowed wants the API server to take a pod of a Deployment into a namespace, without storing it.
+func (c *cluster) podIsAllowed(ctx context.Context, deployment *unstructured.Unstructured, namespace string) error {
 	template, _, err := unstructured.NestedMap(deployment.Object, "spec", "template")
 	if err != nil {
 		return err
 	}
-	made := &unstructured.Unstructured{Object: template}
-	made.SetAPIVersion("v1")
-	made.SetKind("Pod")
-	made.SetNamespace("placement-guard")
-	made.SetName("allowed")
-	return c.api.create(ctx, made, true)
+	pod := &unstructured.Unstructured{Object: template}
+	pod.SetAPIVersion("v1")
+	pod.SetKind("Pod")
+	pod.SetNamespace(namespace)
+	pod.SetName("allowed")
+	return c.api.create(ctx, pod, true)
 }
 
 // certificateNames are those for which cert-manager would issue the serving certificate.
